@@ -1,0 +1,253 @@
+"""The blocks of a chapter: promise, predict, takeaway, exercise, solution, lies, deeper.
+
+Each directive parses its Markdown and builds a small tree of the nodes in `tags`, which the
+HTML writer turns into the elements of the page contract. A mistake in a source is an error at
+its line, in the words of the directive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.domains.std import StandardDomain
+from sphinx.util.docutils import SphinxDirective
+
+from primer_book import numbers
+from primer_book.tags import Box, Control, Heading, Phrase, make, register_nodes
+
+Options = dict[str, Callable[[str], Any]]
+KINDS = ("predict", "calculate", "code", "break-it", "open")
+
+
+def title(text: str) -> nodes.Node:
+    return make(Box, "p", nodes.Text(text), classes=["block-title"])
+
+
+class Block(SphinxDirective):
+    """What the directives have in common: nested Markdown, and one tone for mistakes."""
+
+    has_content = True
+
+    def body(self) -> list[nodes.Node]:
+        self.assert_has_content()
+        holder = nodes.container()
+        self.state.nested_parse(self.content, self.content_offset, holder)
+        return list(holder.children)
+
+    def inline(self, text: str) -> list[nodes.Node]:
+        return list(self.state.inline_text(text, self.lineno)[0])
+
+    def option(self, name: str) -> str:
+        value = str(self.options.get(name) or "").strip()
+        if not value:
+            raise self.error(f"{self.name}: the option :{name}: is missing")
+        return value
+
+
+class Note(Block):
+    """A titled Box: the promise, or where the model lies."""
+
+    heading_text = ""
+
+    def run(self) -> list[nodes.Node]:
+        classes = ["primer-block", self.name]
+        return [make(Box, "div", title(self.heading_text), *self.body(), classes=classes)]
+
+
+class Promise(Note):
+    heading_text = "What you will be able to predict"
+
+
+class Lies(Note):
+    heading_text = "Where this model lies"
+
+
+class Deeper(Block):
+    def run(self) -> list[nodes.Node]:
+        summary = make(Box, "summary", nodes.Text("For readers who want to go deeper"))
+        return [make(Box, "details", summary, *self.body(), classes=["primer-block", "deeper"])]
+
+
+class Takeaway(Block):
+    """The killer diagram, the mental model and the sentence, always in this form and order."""
+
+    option_spec: ClassVar[Options] = {"killer": directives.unchanged, "model": directives.unchanged}
+
+    def run(self) -> list[nodes.Node]:
+        rows = [
+            ("Killer diagram", [nodes.paragraph("", "", self.killer())]),
+            ("Mental model", [nodes.paragraph("", "", *self.inline(self.option("model")))]),
+            ("Takeaway", self.body()),
+        ]
+        listed = make(Box, "dl")
+        for term, content in rows:
+            listed += make(Box, "dt", nodes.Text(term))
+            listed += make(Box, "dd", *content)
+        classes = ["primer-block", "takeaway"]
+        return [make(Box, "div", title("What to keep"), listed, classes=classes)]
+
+    def killer(self) -> nodes.Node:
+        label, _, text = self.option("killer").partition(" ")
+        if not text:
+            raise self.error(f"takeaway: :killer: must be 'LABEL Title', got {label!r}")
+        link = addnodes.pending_xref(
+            "", refdomain="std", reftype="ref", reftarget=label.lower(), refexplicit=True,
+            refwarn=True, refdoc=self.env.docname,
+        )  # fmt: skip
+        self.set_source_info(link)
+        link += nodes.inline("", text.strip(), classes=["std", "std-ref"])
+        return link
+
+
+class Exercise(Block):
+    """``{exercise} 1.1 Optional title`` with its solution inside."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    option_spec: ClassVar[Options] = {"kind": lambda text: directives.choice(text, KINDS)}
+
+    def run(self) -> list[nodes.Node]:
+        number, _, name = self.arguments[0].partition(" ")
+        if not re.fullmatch(r"\d+\.\d+", number):
+            raise self.error(f"exercise: the number must look like 1.1, got {number!r}")
+        kind = self.option("kind")
+        anchor = "ex-" + number.replace(".", "-")
+        label = f"Exercise {number}"
+        self.env.temp_data["primer_exercise"] = number
+        content = self.body()
+        del self.env.temp_data["primer_exercise"]
+        section = make(Box, "section", classes=["exercise"], ids=[anchor])
+        section["html"] = {"data-kind": kind}
+        head = Heading(
+            "", "", nodes.Text(f"{label} — {name} " if name else f"{label} "), anchor=anchor
+        )
+        head += make(Phrase, "span", nodes.Text(kind.replace("-", " ")), classes=["kind"])
+        section += [head, *content]
+        if not any("solution" in part["classes"] for part in section.findall(Box)):
+            raise self.error(f"{label} has no {{solution}} inside")
+        self.announce(anchor, label)
+        return [section]
+
+    def announce(self, anchor: str, label: str) -> None:
+        """Make the exercise a target, once in the whole book."""
+        domain = self.env.get_domain("std")
+        assert isinstance(domain, StandardDomain)
+        known = domain.labels.get(anchor)
+        if known or anchor in domain.anonlabels:
+            raise self.error(f"{label} exists already, in {domain.anonlabels[anchor][0]}")
+        domain.note_hyperlink_target(anchor, self.env.docname, anchor, label)
+
+
+class Solution(Block):
+    def run(self) -> list[nodes.Node]:
+        number = self.env.temp_data.get("primer_exercise")
+        if number is None:
+            raise self.error("solution: it must stand inside an exercise")
+        summary = make(Box, "summary", nodes.Text(f"Solution of {number}"))
+        return [make(Box, "details", summary, *self.body(), classes=["solution"])]
+
+
+class Predict(Block):
+    """A question; the reader commits to a number, then the model's number is shown."""
+
+    required_arguments = 1
+    option_spec: ClassVar[Options] = {
+        "answer": directives.unchanged,
+        "unit": directives.unchanged,
+        "tolerance": directives.unchanged,
+        "reveal": directives.unchanged,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        name, tolerance = self.arguments[0], self.tolerance()
+        if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
+            raise self.error(f"predict: the name must be lower case with hyphens, got {name!r}")
+        try:
+            answer = numbers.measure(self.option("answer"), self.option("unit"))
+        except ValueError as error:
+            raise self.error(f"predict: {error}") from error
+        if answer.value <= 0:
+            raise self.error(f"predict: :answer: must be above zero, got {answer.text}")
+        anchor = f"predict-{name}"
+        form = make(Box, "form", classes=["predict"], ids=[anchor])
+        form["html"] = {
+            "autocomplete": "off",
+            "data-value": repr(answer.value),
+            "data-unit": "" if answer.base_unit == "1" else answer.base_unit,
+            "data-written": answer.unit,
+            "data-factor": repr(answer.unit_factor),
+            "data-tolerance": repr(tolerance),
+        }
+        question = make(Box, "div", *self.body(), classes=["question"], ids=[f"{anchor}-question"])
+        form += [title("Predict, then see"), question, self.entry(anchor, answer.unit)]
+        form += make(
+            Control, "p", classes=["result"], ids=[f"{anchor}-result"], **{"aria-live": "polite"}
+        )
+        form += self.revealed(answer.text)
+        return [form]
+
+    def tolerance(self) -> float:
+        given = self.options.get("tolerance", "0.1")
+        try:
+            value = float(given)
+        except ValueError:
+            value = -1.0
+        if not 0 < value < 1:
+            raise self.error(f"predict: :tolerance: must be between 0 and 1, got {given!r}")
+        return value
+
+    def entry(self, anchor: str, unit: str) -> nodes.Node:
+        """The input row; hidden until the script that can read it has loaded."""
+        guess = f"{anchor}-guess"
+        about = f"{anchor}-question {anchor}-unit {anchor}-result"
+        label = make(Control, "label", nodes.Text("Your prediction"), **{"for": guess})
+        field = make(
+            Control, "input", ids=[guess], type="text", autocapitalize="off", spellcheck="false",
+            **{"aria-describedby": about},
+        )  # fmt: skip
+        shown = make(Control, "span", nodes.Text(unit), classes=["unit"], ids=[f"{anchor}-unit"])
+        button = make(Control, "button", nodes.Text("Commit"), type="submit")
+        return make(Control, "div", label, field, shown, button, classes=["entry"], hidden="hidden")
+
+    def revealed(self, text: str) -> nodes.Node:
+        summary = make(Box, "summary", nodes.Text("The model’s answer"))
+        value = make(Phrase, "strong", nodes.Text(text), classes=["num"])
+        value["html"] = {"title": self.options["answer"]}
+        said = nodes.paragraph("", "", nodes.Text("The model says "), value, nodes.Text("."))
+        if remark := self.options.get("reveal"):
+            said += [nodes.Text(" "), *self.inline(remark)]
+        return make(Box, "details", summary, said, classes=["answer"])
+
+
+DIRECTIVES: dict[str, type[Block]] = {
+    "promise": Promise,
+    "predict": Predict,
+    "takeaway": Takeaway,
+    "exercise": Exercise,
+    "solution": Solution,
+    "lies": Lies,
+    "deeper": Deeper,
+}
+
+
+def load_script(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """Only pages with a prediction load its script."""
+    if doctree and any("predict" in node["classes"] for node in doctree.findall(Box)):
+        app.add_js_file("predict.js", loading_method="defer")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    register_nodes(app)
+    for name, directive in DIRECTIVES.items():
+        app.add_directive(name, directive, override=True)
+    app.add_css_file("blocks.css")
+    app.connect("html-page-context", load_script)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,326 @@
+"""Reading and checking the hardware tables: one TOML file per chip.
+
+Every rule is checked when a file is read, so that a slip (a unit a thousand times too large, a
+source that does not exist, a misspelled key) stops at once, with the name of file and field.
+"""
+
+import dataclasses
+import datetime
+import functools
+import tomllib
+from collections.abc import Mapping
+from fnmatch import fnmatch
+from importlib import resources
+from typing import Any
+
+from primer import _checks, units
+from primer._chip import PRECISIONS, UNIT_KINDS, Chip, Link, MemoryLevel, Peak, Peaks, rate_unit
+from primer.quantities import STATUSES, Fact, Quantity, Source
+
+CHIPS = "data/chips"
+SOURCES = "data/sources.toml"
+EXAMPLES = "data/examples.toml"
+
+_SECTIONS = (
+    "chip", "release", "peak", "peak_sparse", "memory", "link", "count", "clock", "tdp",
+)  # fmt: skip
+_FIELD_KEYS = (
+    "value", "upper", "unit", "convention", "sku", "source", "published", "read", "status", "note",
+)  # fmt: skip
+
+# Field -> base unit, lowest and highest value that physics and forty years of chips allow today.
+# Each range is narrower than a factor of 1000 on either side of the values in it, so that a
+# wrong prefix cannot pass. Sparse peaks may be twice the dense ones.
+_BOUNDS: tuple[tuple[str, str, float, float], ...] = (
+    ("peak.fp64.*", "FLOP/s", 2e11, 1e15),
+    ("peak.fp32.*", "FLOP/s", 1e12, 1e15),
+    ("peak.tf32.*", "FLOP/s", 2e13, 5e15),
+    ("peak.bf16.*", "FLOP/s", 5e12, 1e16),
+    ("peak.fp16.*", "FLOP/s", 5e12, 1e16),
+    ("peak.fp8.*", "FLOP/s", 5e13, 2e16),
+    ("peak.fp6.*", "FLOP/s", 1e14, 5e16),
+    ("peak.fp4.*", "FLOP/s", 1e14, 1e17),
+    ("peak.int8.*", "OP/s", 1e13, 2e16),
+    ("peak.int4.*", "OP/s", 5e13, 5e16),
+    ("memory.core.capacity", "B", 1e4, 5e6),
+    ("memory.chip.capacity", "B", 1e6, 1e9),
+    ("memory.main.capacity", "B", 4e9, 2e12),
+    ("memory.chip.bandwidth", "B/s", 2e11, 2e14),
+    ("memory.core.bandwidth", "B/s", 1e12, 5e14),
+    ("memory.main.bandwidth", "B/s", 3e10, 5e13),
+    ("memory.*.latency", "cycles", 4, 5000),
+    ("link.*.oneway", "B/s", 4e9, 5e12),
+    ("link.*.oneway_per_link", "B/s", 2e9, 5e11),
+    ("link.*.n_links", "1", 1, 64),
+    ("count.gpcs", "1", 2, 32),
+    ("count.tpcs", "1", 10, 300),
+    ("count.sms", "1", 10, 500),
+    ("count.compute_units", "1", 10, 1000),
+    ("count.tensorcores", "1", 1, 16),
+    ("count.matrix_units", "1", 2, 3000),
+    ("count.fp32_lanes", "1", 1000, 100_000),
+    ("count.fma_per_matrix_unit", "FMA/cycle", 32, 32_768),
+    ("clock.*", "Hz", 3e8, 6e9),
+    ("tdp", "W", 5, 3000),
+)
+
+
+def ids() -> tuple[str, ...]:
+    """The names of the chip files, without their ending."""
+    return tuple(sorted(raw_chips()))
+
+
+@functools.cache
+def raw_chips() -> dict[str, str]:
+    """Identifier -> text of its file."""
+    folder = resources.files("primer").joinpath(CHIPS)
+    files = [f for f in folder.iterdir() if f.name.endswith(".toml")]
+    return {f.name.removesuffix(".toml"): f.read_text(encoding="utf-8") for f in files}
+
+
+def _read(path: str) -> dict[str, Any]:
+    return tomllib.loads(resources.files("primer").joinpath(path).read_text(encoding="utf-8"))
+
+
+@functools.cache
+def read_sources() -> dict[str, Source]:
+    """Key -> source, checked."""
+    return build_sources(_read(SOURCES))
+
+
+def build_sources(raw: Mapping[str, Any]) -> dict[str, Source]:
+    """Check the table of sources and freeze it."""
+    found = {}
+    for key, entry in raw.items():
+        where = f"sources.toml: {key}"
+        _known_keys(where, entry, ("title", "address", "kind"))
+        address = _text(where, entry, "address")
+        if not address.startswith(("https://", "http://")) or " " in address:
+            _checks.fail(f"{where}.address", "be an http(s) address", address)
+        kind = _checks.one_of(
+            f"{where}.kind", entry.get("kind"), ("primary", "secondary", "derived")
+        )
+        found[key] = Source(key=key, title=_text(where, entry, "title"), address=address, kind=kind)
+    return found
+
+
+def read_chip(chip: str) -> Chip:
+    """Read, check and freeze one chip."""
+    return build_chip(chip, tomllib.loads(raw_chips()[chip]), read_sources())
+
+
+def build_chip(chip: str, raw: Mapping[str, Any], known: Mapping[str, Source]) -> Chip:
+    """Check the contents of a chip's file and freeze them.
+
+    Parameters
+    ----------
+    chip : str
+        Its identifier.
+    raw : mapping
+        The file as TOML reads it.
+    known : mapping of str to Source
+        The sources that it may cite.
+
+    Raises
+    ------
+    ValueError
+        Naming the file, the field, the rule and the value.
+    """
+    reader = _Reader(f"{chip}.toml", raw, known)
+    head = reader.head()
+    return Chip(
+        id=chip,
+        **head,
+        peak=reader.peaks("peak", "dense"),
+        peak_sparse=reader.peaks("peak_sparse", "sparse"),
+        memory=reader.memory(),
+        links=reader.links(),
+        counts=reader.group("count"),
+        clocks=reader.group("clock"),
+        tdp=reader.quantity("tdp", raw["tdp"]) if "tdp" in raw else None,
+        release=reader.fact("release", raw["release"]) if "release" in raw else None,
+    )
+
+
+def _known_keys(where: str, table: object, keys: tuple[str, ...]) -> None:
+    if not isinstance(table, Mapping):
+        _checks.fail(where, "be a table", table)
+    for key in table:
+        _checks.one_of(f"{where}: key", key, keys)
+
+
+def _text(where: str, table: Mapping[str, Any], key: str, default: str | None = None) -> str:
+    value = table.get(key, default)
+    if not isinstance(value, str) or (default is None and not value):
+        _checks.fail(f"{where}.{key}", "be a text", value)
+    return value
+
+
+def _date(where: str, value: str, *, vague: bool) -> str:
+    """An ISO date; where `vague`, also "not stated", a year, or a year and month."""
+    if vague and value == "not stated":
+        return value
+    padded = value + "-01-01"[len(value) - 4 :] if vague and len(value) in (4, 7) else value
+    try:
+        datetime.date.fromisoformat(padded)
+    except ValueError:
+        _checks.fail(where, "be a date such as 2026-11-29", value)
+    return value
+
+
+def bounds(name: str) -> tuple[str, float, float]:
+    """Base unit, lowest and highest sensible value of a field."""
+    dense = name.replace("peak_sparse.", "peak.")
+    for pattern, unit, low, high in _BOUNDS:
+        if fnmatch(dense, pattern):
+            return unit, low, high * (2 if dense != name else 1)
+    _checks.fail("field", "have bounds in the hardware reader", name)
+
+
+class _Reader:
+    """One file: its tables become quantities."""
+
+    def __init__(self, file: str, raw: Mapping[str, Any], known: Mapping[str, Source]) -> None:
+        self.file, self.raw, self.known = file, raw, known
+        _known_keys(file, raw, _SECTIONS)
+        for section in ("chip", "peak", "memory"):
+            if section not in raw:
+                _checks.fail(f"{file}: {section}", "be there", None)
+
+    def head(self) -> dict[str, str]:
+        keys = ("name", "vendor", "kind", "sku", "note")
+        where, table = f"{self.file}: chip", self.raw["chip"]
+        _known_keys(where, table, keys)
+        _checks.one_of(f"{where}.kind", table.get("kind"), ("gpu", "tpu", "cpu", "npu"))
+        return {k: _text(where, table, k, "" if k == "note" else None) for k in keys}
+
+    def common(self, name: str, table: Mapping[str, Any]) -> dict[str, Any]:
+        """What numbers and statements share: source, dates, convention, status, note."""
+        where = f"{self.file}: {name}"
+        key = _checks.one_of(f"{where}.source", table.get("source"), tuple(self.known))
+        published = _date(f"{where}.published", _text(where, table, "published"), vague=True)
+        read = _date(f"{where}.read", _text(where, table, "read"), vague=False)
+        if published != "not stated" and published > read:
+            _checks.fail(f"{where}.published", f"not be later than read ({read})", published)
+        return {
+            "name": name,
+            "convention": _text(where, table, "convention", ""),
+            "sku": _text(where, table, "sku", self.raw["chip"].get("sku")),
+            "source": self.known[key],
+            "published": published,
+            "read": read,
+            "status": _checks.one_of(f"{where}.status", table.get("status"), STATUSES),
+            "note": _text(where, table, "note", ""),
+        }
+
+    def quantity(self, name: str, table: object, rule: str = "") -> Quantity:
+        """One field; `rule` is its name in the table of bounds, where that differs."""
+        where = f"{self.file}: {name}"
+        _known_keys(where, table, _FIELD_KEYS)
+        assert isinstance(table, Mapping)
+        base, low, high = bounds(rule or name)
+        common = self.common(name, table)
+        shown = _text(where, table, "unit")
+        if units.to_base(1, shown)[1] != base:
+            _checks.fail(f"{where}.unit", f"measure {base}", shown)
+        missing = common["status"] == "not published"
+        if missing == ("value" in table):
+            rule = "be left out where status is" if missing else "be there unless status is"
+            _checks.fail(f"{where}.value", f'{rule} "not published"', table.get("value"))
+        amounts: list[float | None] = [None, None]
+        for i, key in enumerate(("value", "upper")):
+            if key in table:
+                amount, _ = units.to_base(_checks.positive(f"{where}.{key}", table[key]), shown)
+                if not low <= amount <= high:
+                    span = f"{units.text(low, base)} and {units.text(high, base)}"
+                    _checks.fail(f"{where}.{key}", f"lie between {span}", f"{table[key]} {shown}")
+                if base == "1":
+                    _checks.whole(f"{where}.{key}", table[key])
+                amounts[i] = amount
+        return Quantity(amount=amounts[0], upper=amounts[1], unit=base, shown=shown, **common)
+
+    def fact(self, name: str, table: object) -> Fact:
+        _known_keys(f"{self.file}: {name}", table, ("text", *_FIELD_KEYS[3:]))
+        assert isinstance(table, Mapping)
+        text = _date(f"{self.file}: {name}.text", table.get("text", "not stated"), vague=True)
+        return Fact(text="" if text == "not stated" else text, **self.common(name, table))
+
+    def peaks(self, section: str, kind: str) -> Peaks:
+        entries = []
+        for compute, kinds in self.raw.get(section, {}).items():
+            _checks.one_of(f"{self.file}: {section}", compute, PRECISIONS)
+            _known_keys(f"{self.file}: {section}.{compute}", kinds, UNIT_KINDS)
+            for unit, table in kinds.items():
+                rate = self.quantity(f"{section}.{compute}.{unit}", table)
+                if kind not in rate.convention or unit not in rate.convention:
+                    where = f"{self.file}: {rate.name}.convention"
+                    _checks.fail(where, f"say {kind!r} and {unit!r}", rate.convention)
+                entries.append(Peak(compute=compute, unit=unit, rate=rate))
+        order = {p: i for i, p in enumerate(PRECISIONS)}
+        entries.sort(key=lambda e: (order[e.compute], e.unit))
+        return Peaks(self.raw["chip"]["name"], kind, tuple(entries))
+
+    def memory(self) -> tuple[MemoryLevel, ...]:
+        tables = self.raw["memory"]
+        levels = []
+        for name, table in tables.items():
+            where = f"{self.file}: memory.{name}"
+            fields = ("capacity", "bandwidth", "latency")
+            _known_keys(where, table, ("title", "scope", *fields))
+            scope = _checks.one_of(f"{where}.scope", table.get("scope"), ("core", "chip"))
+            group = "main" if name == list(tables)[-1] else scope
+            found = {
+                f: self.quantity(f"memory.{name}.{f}", table[f], f"memory.{group}.{f}")
+                for f in fields
+                if f in table
+            }
+            title = _text(where, table, "title")
+            levels.append(MemoryLevel(name=name, title=title, scope=scope, **found))
+        if levels[-1].bandwidth is None or levels[-1].capacity is None:
+            _checks.fail(f"{self.file}: memory", "end with a main memory", levels[-1].name)
+        return tuple(levels)
+
+    def links(self) -> tuple[Link, ...]:
+        found = []
+        for name, table in self.raw.get("link", {}).items():
+            where = f"{self.file}: link.{name}"
+            fields = ("oneway", "oneway_per_link", "n_links")
+            _known_keys(where, table, ("title", "kind", "topology", *fields))
+            kind = _checks.one_of(f"{where}.kind", table.get("kind"), ("scale_up", "host"))
+            if "oneway" not in table:
+                _checks.fail(f"{where}.oneway", "be there", None)
+            numbers = {f: self.quantity(f"link.{name}.{f}", table[f]) for f in fields if f in table}
+            title = _text(where, table, "title")
+            topology = _text(where, table, "topology", "")
+            found.append(Link(name=name, title=title, kind=kind, topology=topology, **numbers))
+        return tuple(found)
+
+    def group(self, section: str) -> tuple[Quantity, ...]:
+        tables = self.raw.get(section, {})
+        return tuple(self.quantity(f"{section}.{name}", t) for name, t in tables.items())
+
+
+@functools.cache
+def read_examples() -> dict[str, Chip]:
+    """Identifier -> fictional chip."""
+    found = {}
+    for key, table in _read(EXAMPLES).items():
+        where = f"examples.toml: {key}"
+        _known_keys(where, table, ("name", "unit", "peak", "bandwidth"))
+        peaks = {}
+        for compute, written in table["peak"].items():
+            amount, base = units.parse(written)
+            if base != rate_unit(compute):
+                _checks.fail(f"{where}.peak.{compute}", f"measure {rate_unit(compute)}", written)
+            peaks[compute] = amount
+        bandwidth, base = units.parse(table["bandwidth"])
+        if base != "B/s":
+            _checks.fail(f"{where}.bandwidth", "measure B/s", table["bandwidth"])
+        chip = Chip.custom(
+            table["name"],
+            peak_flop_per_s=peaks,
+            bandwidth_bytes_per_s=bandwidth,
+            unit=table["unit"],
+        )
+        found[key] = dataclasses.replace(chip, id=key, kind="example")
+    return found

@@ -1,0 +1,93 @@
+"""`njit`: Numba's compiler where it is installed and wanted, plain Python otherwise.
+
+The models must give the same numbers either way, so a jitted function uses only what both speak.
+Numba takes about a second to import; it is therefore imported by the first call of a jitted
+function, not by the import of the module that holds it.
+"""
+
+import functools
+import importlib.util
+import os
+import types
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def is_enabled() -> bool:
+    """Whether a jitted function will be compiled: Numba is there and nobody switched it off."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return False
+    return importlib.util.find_spec("numba") is not None
+
+
+def njit(function: _F) -> _F:
+    """Compile a function on its first call; the plain function stays reachable as ``.py_func``.
+
+    Parameters
+    ----------
+    function : callable
+        Loops over scalars and NumPy arrays. A jitted function that calls another jitted one must
+        reach it as a global of its module.
+
+    Returns
+    -------
+    callable
+        The same function, with the same results.
+
+    Examples
+    --------
+    >>> @njit
+    ... def twice(x):
+    ...     return 2 * x
+    >>> twice(21), twice.py_func(21)
+    (42, 42)
+    """
+    compiled: list[Callable[..., Any]] = []
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        if not compiled:
+            compiled.append(_compile(function))
+        return compiled[0](*args, **kwargs)
+
+    wrapper.py_func = function  # type: ignore[attr-defined]
+    return cast(_F, wrapper)
+
+
+@functools.cache
+def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Numba's version of a plain function, or the function itself where Numba is not used."""
+    if not is_enabled():
+        return function
+    import numba
+
+    target = _with_compiled_globals(function)
+    try:
+        return cast(Callable[..., Any], numba.njit(target, cache=True))
+    except RuntimeError:  # a function typed into a notebook has no file to cache beside
+        return cast(Callable[..., Any], numba.njit(target))
+
+
+def _with_compiled_globals(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A copy that sees compiled versions of the jitted functions it calls.
+
+    Compiled code can call other compiled code but not our wrappers; copying leaves the module's
+    own names alone, so that tests may still replace them.
+    """
+    inner = {}
+    for name in function.__code__.co_names:
+        plain = getattr(function.__globals__.get(name), "py_func", function)
+        if plain is not function:
+            inner[name] = _compile(plain)
+    if not inner:
+        return function
+    copy = types.FunctionType(
+        function.__code__,
+        {**function.__globals__, **inner},
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    return functools.update_wrapper(copy, function)

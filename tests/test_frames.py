@@ -1,0 +1,158 @@
+"""Frames: skeleton and slots, what is shared, and that sharing changes nothing."""
+
+from __future__ import annotations
+
+import random
+import re
+import xml.etree.ElementTree as ET
+
+import matplotlib.pyplot as plt
+import pytest
+from matplotlib.backends.backend_agg import RendererAgg
+
+from primer import figures
+from primer.explore import payload
+from primer.explore.frames import FrameRenderer, fill
+from primer.figures._svg import compact
+
+IDS = figures.ids()
+
+
+def _some_states(explorable, n=12, seed=1):
+    states = [s for s in explorable.states() if s]
+    return random.Random(seed).sample(states, min(n, len(states)))
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_every_frame_is_well_formed_and_fills_every_slot(name):
+    explorable = figures.load(name)
+    renderer = FrameRenderer(explorable)
+    skeleton = renderer.skeleton()
+    for state in _some_states(explorable):
+        svg = renderer.svg(state)
+        root = ET.fromstring(svg)
+        assert not re.search(r'<g data-slot="\d+"/>', svg)
+        assert skeleton.count("data-slot") == len(renderer.slots)
+        ids = [e.get("id") for e in root.iter() if e.get("id")]
+        assert len(ids) == len(set(ids)), "an id stands twice in one picture"
+        used = set(re.findall(r"url\(#([^)]+)\)|xlink:href=\"#([^\"]+)\"", svg))
+        for pair in used:
+            assert (pair[0] or pair[1]) in ids
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_a_frame_does_not_depend_on_the_frames_before_it(name):
+    """What a figure declares in `depends` is true: a fresh renderer draws the same."""
+    explorable = figures.load(name)
+    worn = FrameRenderer(explorable)
+    for state in _some_states(explorable, 30):
+        worn.fragments(explorable.evaluate(state))
+    for state in _some_states(explorable, 10):
+        outcome = explorable.evaluate(state)
+        assert worn.fragments(outcome) == FrameRenderer(explorable).fragments(outcome)
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_every_state_differs_from_its_neighbor(name):
+    """Each control is seen: moving it changes the picture or the numbers somewhere."""
+    explorable = figures.load(name)
+    renderer = FrameRenderer(explorable)
+    base = explorable.default_state
+    for control in explorable.controls:
+        seen = set()
+        for value in explorable.choices(base, control.name):
+            state = explorable.snap({**base, control.name: value}, control.name)
+            outcome = explorable.evaluate(state)
+            seen.add((renderer.fragments(outcome), outcome.rows))
+        assert len(seen) > 1, f"{control.name} changes nothing"
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_labels_stay_inside_the_picture(name):
+    """No text of any state leaves the canvas: clipped labels are a defect."""
+    explorable = figures.load(name)
+    renderer = FrameRenderer(explorable)
+    page = renderer.figure.moving[0].get_figure(root=True)
+    width, height = (72 * inch for inch in page.get_size_inches())
+    ruler = RendererAgg(width, height, 72)
+    page.draw(ruler)  # places ticks and axis labels
+    for state in _some_states(explorable, 40):
+        renderer.fragments(explorable.evaluate(state))
+        renderer.figure.update(explorable.evaluate(state).result)
+        for text in page.findobj(match=lambda a: hasattr(a, "get_text")):
+            if not text.get_text() or not text.get_visible():
+                continue
+            box = text.get_window_extent(ruler)
+            inside = box.x0 >= -1 and box.y0 >= -1 and box.x1 <= width + 1 and box.y1 <= height + 1
+            assert inside, f"{text.get_text()!r} is clipped in {state}"
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_drawing_leaves_no_figure_open(name):
+    explorable = figures.load(name)
+    renderer = FrameRenderer(explorable)
+    for state in _some_states(explorable, 25):
+        renderer.svg(state)
+    assert plt.get_fignums() == []
+
+
+def _decode(data, explorable, state):
+    position = 0
+    for control in explorable.controls:
+        position = position * len(control.values) + control.index(state[control.name])
+    n = data["at"][position]
+    pieces = tuple(data["fragments"][column[n]] for column in data["frame"])
+    cells = tuple(data["cells"][column[n]] for column in data["rows"])
+    return pieces, cells, data["sentences"][data["sentence"][n]]
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_payload_decodes_to_what_the_model_says(name):
+    explorable = figures.load(name)
+    data = payload.build(explorable)
+    renderer = FrameRenderer(explorable)
+    for state in _some_states(explorable, 40):
+        outcome = explorable.evaluate(state)
+        pieces, cells, sentence = _decode(data, explorable, state)
+        assert pieces == renderer.fragments(outcome)
+        assert cells == tuple((r.value, r.unit, r.text) for r in outcome.rows)
+        assert sentence == outcome.sentence
+    impossible = sum(s is None for s in explorable.states())
+    assert data["at"].count(-1) == impossible
+    assert sorted(p for p in data["at"] if p >= 0) == list(range(explorable.n_states - impossible))
+
+
+def test_one_process_and_several_give_the_same_script():
+    explorable = figures.load("roofline")
+    assert payload.script(explorable, workers=1) == payload.script(explorable, workers=2)
+
+
+def test_compact_shortens_attributes_and_leaves_text_alone():
+    text = (
+        '<g>\n <!-- note -->\n <text style="fill: #0b6e99" x="1.2345">3.35 TB/s  at 0.01</text>\n'
+        ' <path d="M 1.005 2.0001\nL -0.049 7"/></g>'
+    )
+    assert compact(text) == (
+        '<g><text style="fill: var(--pr-compute,#0b6e99)" x="1.2">3.35 TB/s  at 0.01</text>'
+        '<path d="M 1 2 L -0 7"/></g>'
+    )
+    assert compact('<a fill="#123456"/>') == '<a fill="#123456"/>'
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_every_label_of_the_figure_stands_in_the_picture_as_written(name):
+    explorable = figures.load(name)
+    renderer = FrameRenderer(explorable)
+    page = renderer.figure.moving[0].get_figure(root=True)
+    for state in _some_states(explorable, 10):
+        svg = renderer.svg(state)
+        renderer.figure.update(explorable.evaluate(state).result)
+        shown = "".join(ET.fromstring(svg).itertext())
+        for text in page.findobj(match=lambda a: hasattr(a, "get_text")):
+            if text.get_visible():
+                assert text.get_text() in shown
+
+
+def test_fill_puts_each_piece_into_its_own_slot():
+    skeleton = '<svg><g data-slot="0"/><g data-slot="1"/></svg>'
+    assert fill(skeleton, ("A", "")) == ('<svg><g data-slot="0">A</g><g data-slot="1"></g></svg>')
