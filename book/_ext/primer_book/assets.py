@@ -37,7 +37,8 @@ _FACE = re.compile(r"@font-face\{[^}]*?webfonts/fa-(solid|regular|brands)-[^}]*\
 MATH_RULES = """
 math{font-family:"Primer Math","STIX Two Math","Cambria Math",math;font-size:1.08em}
 span.math{white-space:nowrap}
-div.math{display:flex;flex-direction:row;gap:0;align-items:center;margin:1.15em 0;overflow-x:auto;overflow-y:hidden}
+div.math{display:flex;flex-direction:row;gap:0;align-items:center;margin:1.15em 0}
+div.math{overflow-x:auto;overflow-y:hidden}
 div.math>:not(.eqno){flex:none;margin:0 auto;padding:.45em .1em}
 div.math>div>math{margin:.6em 0}
 div.math>.eqno{order:2;padding-left:1em;white-space:nowrap}

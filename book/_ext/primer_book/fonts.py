@@ -21,7 +21,10 @@ _MADE_BY = "primer fonts 1"
 
 LATIN = "".join(map(chr, [*range(0x20, 0x7F), *range(0xA0, 0x100)]))
 GREEK = "ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩαβγδεζηθικλμνξοπρςστυφχψω"
-FIGURE_SIGNS = "–—‘’“”•…‰′″⁄→←↑↓↔⇒∂∆∏∑Σ−√∞∝≈≠≡≤≥≪≫⌈⌉⌊⌋⟨⟩⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ₀₁₂₃₄₅₆₇₈₉₊₋ₙ■□▲△▼▽●○◆◇✓✗\u2009\u200a\u202f"
+FIGURE_SIGNS = (
+    "–—‘’“”•…‰′″⁄→←↑↓↔⇒∂∆∏∑Σ−√∞∝≈≠≡≤≥≪≫⌈⌉⌊⌋⟨⟩⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ₀₁₂₃₄₅₆₇₈₉₊₋ₙ"
+    "■□▲△▼▽●○◆◇✓✗\u2009\u200a\u202f"
+)
 # Present in every math font of the book, so that a new formula seldom changes it.
 MATH_FLOOR = (
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

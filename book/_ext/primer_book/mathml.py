@@ -76,17 +76,24 @@ def convert(app: Sphinx, node: nodes.Node) -> str:
         return lines[0] if len(lines) == 1 else f"<div>{''.join(lines)}</div>"
     except ValueError as error:
         message = "math: %s in %r"
-        log.warning(message, error, tex, location=node, type="primer", subtype="math")
+        log.warning(message, error, tex, location=_place(node), type="primer", subtype="math")
         return f'<code class="math-error">{html.escape(tex)}</code>'
+
+
+def _place(node: nodes.Node) -> str:
+    """Return file and line; a role knows no line of its own, or one from before its paragraph."""
+    source = node.document["source"] if node.document else ""
+    return f"{source}:{max(each.line or 0 for each in (node, node.parent))}"
 
 
 def read(app: Sphinx, doctree: nodes.document) -> None:
     """Convert the formulas of a page that was just read."""
     found: set[str] = set()
-    for node in doctree.findall(lambda n: isinstance(n, nodes.math | nodes.math_block)):
-        node["mathml"] = convert(app, node)  # type: ignore[index]
-        found |= letters(node["mathml"])  # type: ignore[index]
-        if "math-error" in node["mathml"]:  # type: ignore[index]
+    for node in [*doctree.findall(nodes.math), *doctree.findall(nodes.math_block)]:
+        node["mathml"] = convert(app, node)
+        found |= letters(node["mathml"])
+        if "math-error" in node["mathml"]:
+            # Sphinx would be silent about it in the next build, which reads changed pages only.
             app.env.note_reread()
     by_page(app.env)[app.env.docname] = found
 

@@ -9,16 +9,12 @@ build ends with the same site as a first one.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterable
-from importlib.metadata import version
 from os import path
 from pathlib import Path
 from typing import Any
 
-from docutils import nodes
 from myst_nb.sphinx_ext import add_global_html_resources
 from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
@@ -27,7 +23,7 @@ from sphinx.jinja2glue import BuiltinTemplateLoader
 from sphinx.util import logging
 from sphinx.util.fileutil import copy_asset
 
-from primer_book import launch, mathml
+from primer_book import mathml, shared
 from primer_book.assets import FOLDER, Assets
 
 log = logging.getLogger(__name__)
@@ -49,17 +45,13 @@ _NEEDS = (
     (r"design-tabs", r"sd-tab-set"),
     (r"mystnb\.", r'class="[^"]*\b(cell|myst-nb|tableofcontents)|<dl'),
 )
-_PACKAGES = (
-    "docutils Jinja2 myst-nb myst-parser pydata-sphinx-theme Pygments Sphinx "
-    "sphinx-book-theme sphinx-copybutton sphinx-design sphinx-togglebutton"
-).split()
 _VIEWPORT = re.compile(r'[ \t]*<meta name="viewport"[^>]*>\n?')
 _CHARSET = re.compile(r'<meta charset="utf-8" ?/>')
 _SEARCH_BUTTON = re.compile(r'(<button class="btn search-button-field[^>]*?) aria-label="[^"]*"')
 _SIDEBAR = re.compile(r'(<div id="pst-primary-sidebar") (class=)')
 _FIRST_MODE = re.compile(r'(dataset\.mode = localStorage\.getItem\("mode"\) \|\| )"";')
 _FIRST_THEME = re.compile(r'(dataset\.theme = localStorage\.getItem\("theme"\) \|\| )"\w*";')
-_NO_THEME = re.compile(r'(<html (?:(?!data-theme)[^>])*?) ?>')
+_NO_THEME = re.compile(r"(<html (?:(?!data-theme)[^>])*?) ?>")
 _SYSTEM_THEME = r'\1(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");'
 _SEARCH_FROM_FILE = (
     'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
@@ -100,6 +92,7 @@ class SlimBuilder(StandaloneHTMLBuilder):
     """Sphinx's HTML builder with the book's own set of static files."""
 
     assets: Assets | None = None
+    shared: str = ""
 
     def create_template_bridge(self) -> None:
         """Use the tidying templates."""
@@ -166,52 +159,8 @@ def prepare(app: Sphinx, env: BuildEnvironment) -> Iterable[str]:
     app.add_js_file(assets.book_script, priority=500)
     for script in assets.scripts:
         app.add_js_file(script, priority=990, defer="defer")
-    builder.shared_state = shared_state(app, env, assets)  # type: ignore[attr-defined]
-    saved = _saved_state(app)
-    known = saved.read_text(encoding="utf-8") if saved.exists() else ""
-    return [] if known == builder.shared_state else sorted(env.all_docs)  # type: ignore[attr-defined]
-
-
-def _saved_state(app: Sphinx) -> Path:
-    return Path(app.doctreedir) / "primer-state"
-
-
-def shared_state(app: Sphinx, env: BuildEnvironment, assets: Assets) -> str:
-    """Digest everything that pages show or load beyond their own source."""
-    domains = env.domaindata
-    state = [
-        sorted(assets.files),
-        [(name, version(name)) for name in _PACKAGES],
-        _static_files(app),
-        launch.state(app),
-        {name: title.astext() for name, title in env.titles.items()},
-        env.toctree_includes,
-        env.toc_secnumbers,
-        env.toc_fignumbers,
-        *(domains["std"].get(key) for key in ("labels", "anonlabels", "objects", "terms")),
-        domains.get("math", {}).get("objects"),
-    ]
-    text = json.dumps(state, default=_plain, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, nodes.Node):
-        return value.astext()
-    if isinstance(value, dict):
-        return {str(key): item for key, item in value.items()}
-    return sorted(map(str, value)) if isinstance(value, set | frozenset) else str(value)
-
-
-def _static_files(app: Sphinx) -> list[tuple[str, str]]:
-    found = []
-    for entry in app.config.html_static_path:
-        folder = Path(app.confdir) / entry
-        for file in sorted(folder.rglob("*")):
-            if file.is_file():
-                data = hashlib.sha256(file.read_bytes()).hexdigest()
-                found.append((file.relative_to(folder).as_posix(), data))
-    return found
+    builder.shared = shared.digest(app, env, sorted(assets.files))
+    return [] if shared.saved(app) == builder.shared else sorted(env.all_docs)
 
 
 def choose(
@@ -243,9 +192,9 @@ def _report_icons(app: Sphinx, pagename: str, body: str) -> None:
 
 def remember(app: Sphinx, exception: Exception | None) -> None:
     """Note what the pages were written with, once all of them are."""
-    state = getattr(app.builder, "shared_state", "")
+    state = getattr(app.builder, "shared", "")
     if exception is None and state:
-        _saved_state(app).write_text(state, encoding="utf-8")
+        shared.save(app, state)
 
 
 def use_templates(app: Sphinx, config: Any) -> None:

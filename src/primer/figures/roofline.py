@@ -273,7 +273,7 @@ def _limits(points: Sequence[RooflinePoint]) -> tuple[tuple[float, float], tuple
     """Whole decades around the ridge and the points."""
     xs = [p.intensity_flop_per_byte for p in points] + [points[0].ridge_flop_per_byte]
     low = 10.0 ** math.floor(math.log10(min(xs) / 3))
-    high = 10.0 ** math.ceil(math.log10(max(xs) * 8))
+    high = 10.0 ** math.ceil(math.log10(max(xs) * 20))
     floor = 10.0 ** math.floor(math.log10(low * points[0].bandwidth_bytes_per_s * 3))
     ceiling = 10.0 ** math.ceil(math.log10(points[0].peak_flop_per_s * 3))
     return (low, high), (floor, ceiling)
