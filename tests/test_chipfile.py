@@ -2,13 +2,12 @@
 
 import copy
 import re
-import tomllib
 
 import pytest
 
-from primer import _chipfile
+from primer import _chipbounds, _chipfile
 
-RAW = {chip: tomllib.loads(text) for chip, text in _chipfile.raw_chips().items()}
+RAW = {chip: _chipfile.read_raw(chip) for chip in _chipfile.ids()}
 
 
 def fields(table, path=()):
@@ -39,28 +38,73 @@ def build(chip, raw):
 NUMBERS = [(chip, path) for chip in sorted(RAW) for path in fields(RAW[chip])]
 
 
-@pytest.mark.parametrize(
-    ("chip", "path"), NUMBERS, ids=lambda x: x if isinstance(x, str) else ".".join(x)
-)
-@pytest.mark.parametrize("factor", [1000, 1 / 1000])
-def test_a_wrong_prefix_does_not_pass(chip, path, factor):
-    field = RAW[chip]
+def field(chip, path):
+    table = RAW[chip]
     for key in path:
-        field = field[key]
-    slipped = field["value"] * factor
-    slipped = int(slipped) if slipped == int(slipped) else slipped
-    message = (
-        rf"^{chip}\.toml: {re.escape('.'.join(path))}\.(value|upper) must (lie between|be a pos)"
-    )
-    with pytest.raises(ValueError, match=message):
-        build(chip, changed(chip, path, value=slipped))
+        table = table[key]
+    return table
 
 
-def test_a_memory_of_80_tb_does_not_pass():
-    raw = changed("h100_sxm5_80gb", ("memory", "hbm", "capacity"), unit="TB")
-    message = "hbm.capacity.value must lie between 4 GB and 2 TB; got '80 TB'"
+@pytest.mark.parametrize("chip", sorted(RAW))
+def test_a_wrong_prefix_does_not_pass(chip):
+    numbers = [path for known, path in NUMBERS if known == chip]
+    assert len(numbers) >= 3
+    for path in numbers:
+        for key in {"value", "upper"} & set(field(chip, path)):
+            for factor in (1000, 1 / 1000):
+                slipped = field(chip, path)[key] * factor
+                slipped = int(slipped) if slipped == int(slipped) else slipped
+                where = re.escape(f"{chip}.toml: {'.'.join(path)}.{key}")
+                with pytest.raises(ValueError, match=rf"^{where} must (lie between|be a pos)"):
+                    build(chip, changed(chip, path, **{key: slipped}))
+
+
+@pytest.mark.parametrize(
+    ("chip", "path", "keys", "message"),
+    [
+        (
+            "h100_sxm5_80gb", ("memory", "hbm", "capacity"), {"unit": "TB"},
+            "hbm.capacity.value must lie between 4 GB and 2 TB; got '80 TB'",
+        ),
+        (
+            "grace", ("memory", "lpddr", "bandwidth"), {"value": 80, "unit": "TB/s"},
+            "lpddr.bandwidth.value must lie between 50 GB/s and 3 TB/s; got '80 TB/s'",
+        ),
+        (
+            "t4", ("memory", "gddr", "bandwidth"), {"value": 80, "unit": "TB/s"},
+            "gddr.bandwidth.value must lie between 200 GB/s and 50 TB/s; got '80 TB/s'",
+        ),
+        (
+            "trainium2", ("memory", "hbm", "bandwidth"), {"value": 80, "unit": "TB/s"},
+            "hbm.bandwidth.value must lie between 200 GB/s and 50 TB/s; got '80 TB/s'",
+        ),
+        (
+            "m4", ("memory", "lpddr", "bandwidth"), {"value": 120, "unit": "TB/s"},
+            "lpddr.bandwidth.value must lie between 30 GB/s and 3 TB/s; got '120 TB/s'",
+        ),
+    ],
+)  # fmt: skip
+def test_a_terabyte_where_a_gigabyte_was_meant_does_not_pass(chip, path, keys, message):
     with pytest.raises(ValueError, match=message):
-        build("h100_sxm5_80gb", raw)
+        build(chip, changed(chip, path, **keys))
+
+
+def test_wide_ranges_belong_to_named_chips_only():
+    assert _chipbounds.exceptions() == ("tpu_v1", "groq_lpu_v1", "wse3")
+    assert build("groq_lpu_v1", RAW["groq_lpu_v1"]).bandwidth_bytes_per_s == 80e12
+    with pytest.raises(ValueError, match="between 200 GB/s and 50 TB/s; got '80 TB/s'"):
+        build("another", RAW["groq_lpu_v1"] | {"memory": {"sram": main_memory("groq_lpu_v1")}})
+    for kind in _chipbounds.KINDS:
+        unit, low, high = _chipbounds.bounds("memory.main.bandwidth", kind=kind)
+        assert unit == "B/s"
+        assert high / low < 1000
+
+
+def main_memory(chip):
+    """The main memory of a chip, large enough for the general ranges."""
+    table = copy.deepcopy(RAW[chip]["memory"]["sram"])
+    table["capacity"] |= {"value": 16, "unit": "GB"}
+    return table
 
 
 BF16 = ("peak", "bf16", "matrix")
@@ -82,13 +126,19 @@ SLIPS = [
     (BF16, {"value": None}, r'value must be there unless status is "not published"'),
     (BF16, {"convention": "matrix units"}, r"convention must say 'dense' and 'matrix'"),
     (("count", "sms"), {"value": 131.5}, r"count.sms.value must be a positive integer; got 131.5"),
-    (("chip",), {"kind": "gpgpu"}, r"chip.kind must be one of gpu, tpu, cpu, npu"),
+    (("chip",), {"kind": "gpgpu"}, r"chip.kind must be one of gpu, tpu, cpu, npu, soc"),
     (("chip",), {"name": None}, r"chip.name must be a text; got None"),
+    (("chip",), {"family": "GPU"}, r"chip.family must be one of NVIDIA data-center GPU, "),
+    (("chip",), {"family": None}, r"chip.family must be one of .*got None"),
+    (("chip",), {"announced": "yes"}, r"chip.announced must be True or False; got 'yes'"),
     (("memory", "hbm"), {"scope": "die"}, r"memory.hbm.scope must be one of core, chip"),
     (("memory", "hbm"), {"bandwidth": None}, r"memory must end with a main memory; got 'hbm'"),
     (("link", "nvlink"), {"oneway": None}, r"link.nvlink.oneway must be there"),
     (("link", "nvlink"), {"kind": "ring"}, r"link.nvlink.kind must be one of scale_up, host"),
     (("release",), {"text": "spring"}, r"release.text must be a date"),
+    (("release",), {"text": "2022/spring"}, r"release.text must be a date .*got 'spring'"),
+    (("release",), {"text": "2023/2022"}, r"release.text must end no sooner than it begins"),
+    ((), {"release": None}, r"release must be there; got None"),
     (("peak",), {"bf61": {}}, r"peak must be one of fp64, .*did you mean 'bf16'"),
     (("peak", "bf16"), {"tensor": {}}, r"peak.bf16: key must be one of matrix, vector"),
     ((), {"peaks": {}}, r"key must be one of chip, .*did you mean 'peak'"),

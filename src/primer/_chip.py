@@ -10,6 +10,10 @@ PRECISIONS = (
     "fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "fp6", "fp4", "int8", "int4",
 )  # fmt: skip
 UNIT_KINDS = ("matrix", "vector")
+FAMILIES = (
+    "NVIDIA data-center GPU", "NVIDIA inference or consumer GPU", "AMD data-center GPU",
+    "Google TPU", "other accelerator", "CPU", "Apple SoC",
+)  # fmt: skip
 
 
 class UnknownPeakError(ValueError, AttributeError):
@@ -163,7 +167,12 @@ class Chip:
     Parameters
     ----------
     id, name, vendor, kind, sku : str
-        Identifier, name for reading, maker, "gpu", "tpu", "cpu", "example" or "own", product.
+        Identifier, name for reading, maker, "gpu", "tpu", "cpu", "npu", "soc", "example" or
+        "own", product.
+    family : str
+        One of `FAMILIES`, for a curve through the years; empty for "example" and "own".
+    announced : bool
+        Whether the maker has only announced it: its numbers may still change.
     peak, peak_sparse : Peaks [FLOP/s, OP/s]
         Roofs with dense operands; roofs that hold only where half of the operands are zero in a
         2:4 pattern. Integer peaks count operations (OP/s).
@@ -175,6 +184,7 @@ class Chip:
     clocks : tuple of Quantity [Hz]
     tdp : Quantity [W] or None
     release : Fact or None
+        When it appeared, and what that means, such as its announcement; see `Fact.years`.
     note : str
 
     Examples
@@ -198,6 +208,8 @@ class Chip:
     tdp: Quantity | None = None
     release: Fact | None = None
     note: str = ""
+    family: str = ""
+    announced: bool = False
 
     def __repr__(self) -> str:
         return f"<Chip {self.id or self.kind}: {self.name}>"
@@ -281,6 +293,12 @@ class Chip:
         return self.peak.find(compute, unit).value
 
     @property
+    def has_roofline(self) -> bool:
+        """Whether a roofline can be drawn: a dense peak and the main memory's rate are known."""
+        main = self.memory[-1].bandwidth
+        return bool(self.peak.precisions()) and main is not None and main.is_published
+
+    @property
     def bandwidth(self) -> Quantity:
         """Rate of the main memory; `ValueError` if the table has none."""
         main = self.memory[-1]
@@ -325,7 +343,7 @@ class Chip:
 
     def quantities(self) -> tuple[Quantity, ...]:
         """Every number of the table, in its order."""
-        found: list[Quantity | None] = [e.rate for e in (*self.peak.entries,)]
+        found: list[Quantity | None] = [e.rate for e in self.peak.entries]
         found += [e.rate for e in self.peak_sparse.entries]
         for level in self.memory:
             found += [level.capacity, level.bandwidth, level.latency]
@@ -333,6 +351,10 @@ class Chip:
             found += [link.oneway, link.oneway_per_link, link.n_links]
         found += [*self.counts, *self.clocks, self.tdp]
         return tuple(q for q in found if q is not None)
+
+    def facts(self) -> tuple[Quantity | Fact, ...]:
+        """Everything that has a source: the numbers, and the release."""
+        return (*self.quantities(), *([] if self.release is None else [self.release]))
 
 
 def rate_unit(compute: str) -> str:

@@ -9,12 +9,22 @@ import datetime
 import functools
 import tomllib
 from collections.abc import Mapping
-from fnmatch import fnmatch
 from importlib import resources
 from typing import Any
 
 from primer import _checks, units
-from primer._chip import PRECISIONS, UNIT_KINDS, Chip, Link, MemoryLevel, Peak, Peaks, rate_unit
+from primer._chip import (
+    FAMILIES,
+    PRECISIONS,
+    UNIT_KINDS,
+    Chip,
+    Link,
+    MemoryLevel,
+    Peak,
+    Peaks,
+    rate_unit,
+)
+from primer._chipbounds import KINDS, bounds
 from primer.quantities import STATUSES, Fact, Quantity, Source
 
 CHIPS = "data/chips"
@@ -28,54 +38,17 @@ _FIELD_KEYS = (
     "value", "upper", "unit", "convention", "sku", "source", "published", "read", "status", "note",
 )  # fmt: skip
 
-# Field -> base unit, lowest and highest value that physics and forty years of chips allow today.
-# Each range is narrower than a factor of 1000 on either side of the values in it, so that a
-# wrong prefix cannot pass. Sparse peaks may be twice the dense ones.
-_BOUNDS: tuple[tuple[str, str, float, float], ...] = (
-    ("peak.fp64.*", "FLOP/s", 2e11, 1e15),
-    ("peak.fp32.*", "FLOP/s", 1e12, 1e15),
-    ("peak.tf32.*", "FLOP/s", 2e13, 5e15),
-    ("peak.bf16.*", "FLOP/s", 5e12, 1e16),
-    ("peak.fp16.*", "FLOP/s", 5e12, 1e16),
-    ("peak.fp8.*", "FLOP/s", 5e13, 2e16),
-    ("peak.fp6.*", "FLOP/s", 1e14, 5e16),
-    ("peak.fp4.*", "FLOP/s", 1e14, 1e17),
-    ("peak.int8.*", "OP/s", 1e13, 2e16),
-    ("peak.int4.*", "OP/s", 5e13, 5e16),
-    ("memory.core.capacity", "B", 1e4, 5e6),
-    ("memory.chip.capacity", "B", 1e6, 1e9),
-    ("memory.main.capacity", "B", 4e9, 2e12),
-    ("memory.chip.bandwidth", "B/s", 2e11, 2e14),
-    ("memory.core.bandwidth", "B/s", 1e12, 5e14),
-    ("memory.main.bandwidth", "B/s", 3e10, 5e13),
-    ("memory.*.latency", "cycles", 4, 5000),
-    ("link.*.oneway", "B/s", 4e9, 5e12),
-    ("link.*.oneway_per_link", "B/s", 2e9, 5e11),
-    ("link.*.n_links", "1", 1, 64),
-    ("count.gpcs", "1", 2, 32),
-    ("count.tpcs", "1", 10, 300),
-    ("count.sms", "1", 10, 500),
-    ("count.compute_units", "1", 10, 1000),
-    ("count.tensorcores", "1", 1, 16),
-    ("count.matrix_units", "1", 2, 3000),
-    ("count.fp32_lanes", "1", 1000, 100_000),
-    ("count.fma_per_matrix_unit", "FMA/cycle", 32, 32_768),
-    ("clock.*", "Hz", 3e8, 6e9),
-    ("tdp", "W", 5, 3000),
-)
-
-
-def ids() -> tuple[str, ...]:
-    """The names of the chip files, without their ending."""
-    return tuple(sorted(raw_chips()))
-
 
 @functools.cache
-def raw_chips() -> dict[str, str]:
-    """Identifier -> text of its file."""
-    folder = resources.files("primer").joinpath(CHIPS)
-    files = [f for f in folder.iterdir() if f.name.endswith(".toml")]
-    return {f.name.removesuffix(".toml"): f.read_text(encoding="utf-8") for f in files}
+def ids() -> tuple[str, ...]:
+    """The names of the chip files, without their ending; none of them is opened."""
+    files = resources.files("primer").joinpath(CHIPS).iterdir()
+    return tuple(sorted(f.name.removesuffix(".toml") for f in files if f.name.endswith(".toml")))
+
+
+def read_raw(chip: str) -> dict[str, Any]:
+    """One chip's file as TOML reads it, unchecked."""
+    return _read(f"{CHIPS}/{chip}.toml")
 
 
 def _read(path: str) -> dict[str, Any]:
@@ -106,7 +79,7 @@ def build_sources(raw: Mapping[str, Any]) -> dict[str, Source]:
 
 def read_chip(chip: str) -> Chip:
     """Read, check and freeze one chip."""
-    return build_chip(chip, tomllib.loads(raw_chips()[chip]), read_sources())
+    return build_chip(chip, read_raw(chip), read_sources())
 
 
 def build_chip(chip: str, raw: Mapping[str, Any], known: Mapping[str, Source]) -> Chip:
@@ -126,11 +99,12 @@ def build_chip(chip: str, raw: Mapping[str, Any], known: Mapping[str, Source]) -
     ValueError
         Naming the file, the field, the rule and the value.
     """
-    reader = _Reader(f"{chip}.toml", raw, known)
+    reader = _Reader(chip, raw, known)
     head = reader.head()
     return Chip(
         id=chip,
         **head,
+        announced=reader.announced(),
         peak=reader.peaks("peak", "dense"),
         peak_sparse=reader.peaks("peak_sparse", "sparse"),
         memory=reader.memory(),
@@ -138,7 +112,7 @@ def build_chip(chip: str, raw: Mapping[str, Any], known: Mapping[str, Source]) -
         counts=reader.group("count"),
         clocks=reader.group("clock"),
         tdp=reader.quantity("tdp", raw["tdp"]) if "tdp" in raw else None,
-        release=reader.fact("release", raw["release"]) if "release" in raw else None,
+        release=reader.fact("release", raw["release"]),
     )
 
 
@@ -156,9 +130,19 @@ def _text(where: str, table: Mapping[str, Any], key: str, default: str | None = 
     return value
 
 
-def _date(where: str, value: str, *, vague: bool) -> str:
-    """An ISO date; where `vague`, also "not stated", a year, or a year and month."""
+def _date(where: str, value: str, *, vague: bool, interval: bool = False) -> str:
+    """An ISO date; where `vague`, also "not stated", a year, or a year and month.
+
+    With `interval`, also two of these with a slash between them.
+    """
     if vague and value == "not stated":
+        return value
+    if interval and "/" in value:
+        first, _, last = value.partition("/")
+        for end in (first, last):
+            _date(where, end, vague=vague)
+        if last < first:
+            _checks.fail(where, "end no sooner than it begins", value)
         return value
     padded = value + "-01-01"[len(value) - 4 :] if vague and len(value) in (4, 7) else value
     try:
@@ -168,31 +152,30 @@ def _date(where: str, value: str, *, vague: bool) -> str:
     return value
 
 
-def bounds(name: str) -> tuple[str, float, float]:
-    """Base unit, lowest and highest sensible value of a field."""
-    dense = name.replace("peak_sparse.", "peak.")
-    for pattern, unit, low, high in _BOUNDS:
-        if fnmatch(dense, pattern):
-            return unit, low, high * (2 if dense != name else 1)
-    _checks.fail("field", "have bounds in the hardware reader", name)
-
-
 class _Reader:
     """One file: its tables become quantities."""
 
-    def __init__(self, file: str, raw: Mapping[str, Any], known: Mapping[str, Source]) -> None:
-        self.file, self.raw, self.known = file, raw, known
-        _known_keys(file, raw, _SECTIONS)
-        for section in ("chip", "peak", "memory"):
+    def __init__(self, chip: str, raw: Mapping[str, Any], known: Mapping[str, Source]) -> None:
+        self.id, self.file, self.raw, self.known = chip, f"{chip}.toml", raw, known
+        _known_keys(self.file, raw, _SECTIONS)
+        for section in ("chip", "release", "peak", "memory"):
             if section not in raw:
-                _checks.fail(f"{file}: {section}", "be there", None)
+                _checks.fail(f"{self.file}: {section}", "be there", None)
 
     def head(self) -> dict[str, str]:
-        keys = ("name", "vendor", "kind", "sku", "note")
+        """Name, maker, family and the like."""
+        keys = ("name", "vendor", "kind", "family", "sku", "note")
         where, table = f"{self.file}: chip", self.raw["chip"]
-        _known_keys(where, table, keys)
-        _checks.one_of(f"{where}.kind", table.get("kind"), ("gpu", "tpu", "cpu", "npu"))
+        _known_keys(where, table, (*keys, "announced"))
+        _checks.one_of(f"{where}.kind", table.get("kind"), KINDS)
+        _checks.one_of(f"{where}.family", table.get("family"), FAMILIES)
         return {k: _text(where, table, k, "" if k == "note" else None) for k in keys}
+
+    def announced(self) -> bool:
+        """Whether the file says that the chip is announced only."""
+        return _checks.flag(
+            f"{self.file}: chip.announced", self.raw["chip"].get("announced", False)
+        )
 
     def common(self, name: str, table: Mapping[str, Any]) -> dict[str, Any]:
         """What numbers and statements share: source, dates, convention, status, note."""
@@ -218,7 +201,7 @@ class _Reader:
         where = f"{self.file}: {name}"
         _known_keys(where, table, _FIELD_KEYS)
         assert isinstance(table, Mapping)
-        base, low, high = bounds(rule or name)
+        base, low, high = bounds(rule or name, kind=self.raw["chip"]["kind"], chip=self.id)
         common = self.common(name, table)
         shown = _text(where, table, "unit")
         if units.to_base(1, shown)[1] != base:
@@ -242,7 +225,8 @@ class _Reader:
     def fact(self, name: str, table: object) -> Fact:
         _known_keys(f"{self.file}: {name}", table, ("text", *_FIELD_KEYS[3:]))
         assert isinstance(table, Mapping)
-        text = _date(f"{self.file}: {name}.text", table.get("text", "not stated"), vague=True)
+        where, text = f"{self.file}: {name}.text", table.get("text", "not stated")
+        text = _date(where, text, vague=True, interval=True)
         return Fact(text="" if text == "not stated" else text, **self.common(name, table))
 
     def peaks(self, section: str, kind: str) -> Peaks:

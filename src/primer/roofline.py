@@ -24,13 +24,13 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from primer import _checks, units
-from primer._levels import HierarchyPoint, LevelPoint, place_levels
+from primer._levels import HierarchyPoint, LevelPoint, UnpublishedLevel, place_levels
 from primer.hardware import Chip
 from primer.workloads import Workload, intensity
 
 __all__ = [
-    "HierarchyPoint", "Judgement", "LevelPoint", "RooflinePoint", "attainable_flop_per_s",
-    "judge", "place", "place_levels", "sequence_time_s",
+    "HierarchyPoint", "Judgement", "LevelPoint", "RooflinePoint", "UnpublishedLevel",
+    "attainable_flop_per_s", "judge", "place", "place_levels", "sequence_time_s",
 ]  # fmt: skip
 
 

@@ -9,7 +9,8 @@ everything in between. Real traffic is never less.
 (4831838208.0, 12582912.0, 384.0)
 """
 
-from dataclasses import dataclass
+import math
+from dataclasses import KW_ONLY, dataclass
 from typing import Protocol
 
 from primer import _checks
@@ -107,15 +108,111 @@ class Matmul:
         return 2.0 * self.n_macs
 
     @property
+    def a_bytes(self) -> float:
+        """Size of A, m·k elements, float [B]."""
+        return element_bytes(self.storage) * self.m * self.k
+
+    @property
+    def b_bytes(self) -> float:
+        """Size of B, k·n elements, float [B]."""
+        return element_bytes(self.storage) * self.k * self.n
+
+    @property
+    def c_bytes(self) -> float:
+        """Size of C, m·n elements in its own format, float [B]."""
+        return element_bytes(self.output_storage or self.storage) * self.m * self.n
+
+    @property
     def compulsory_bytes(self) -> float:
         """A and B read once, C written once, float [B]."""
-        inputs = element_bytes(self.storage) * (self.m * self.k + self.k * self.n)
-        return inputs + element_bytes(self.output_storage or self.storage) * (self.m * self.n)
+        return self.a_bytes + self.b_bytes + self.c_bytes
 
     @property
     def intensity_flop_per_byte(self) -> float:
         """Highest intensity that any implementation can reach, float [FLOP/B]."""
         return intensity(self.flop, self.compulsory_bytes)
+
+    @property
+    def intensity_limit_flop_per_byte(self) -> float:
+        """What the intensity approaches as m grows without end, float [FLOP/B].
+
+        B is then read for nothing, and what remains is each row's own traffic:
+        2·n·k FLOP on e·k + e_out·n bytes.
+
+        >>> Matmul(1, 3072, 768).intensity_limit_flop_per_byte
+        614.4
+        """
+        return 2.0 * self.n * self.k / ((self.a_bytes + self.c_bytes) / self.m)
+
+
+@dataclass(frozen=True)
+class TiledMatmul:
+    """What a matrix product fetches into a store that keeps one tile of C at a time.
+
+    The store holds the partial sums of tile_m × tile_n elements of C. For each tile it takes in
+    tile_m rows of A and tile_n columns of B, whole, and sends the finished tile out once:
+
+        Q = e·(m·k·⌈n / tile_n⌉ + k·n·⌈m / tile_m⌉ + m·n)
+
+    A tile of 1 × 1 keeps nothing but a sum; a tile as large as C fetches compulsory bytes only.
+    The same formula serves every level: a tile in registers counts what leaves L1, a tile in L1
+    what leaves L2. Tiles at the edge are clipped, not padded. Left out: whatever else holds data
+    between two tiles, partial cache lines, and storing C in pieces.
+
+    Parameters
+    ----------
+    m, n, k : int
+        As in `Matmul`.
+    tile_m, tile_n : int
+        Rows and columns of the tile; one that is larger than C is as good as C itself.
+    storage : str
+        Format of all three matrices in memory.
+
+    Raises
+    ------
+    ValueError
+        If a size is not a positive integer, or the format unknown.
+
+    Examples
+    --------
+    4 × 4 matrices, two bytes, tiles of 2 × 2: A and B twice each, C once, 80 elements.
+
+    >>> TiledMatmul(4, 4, 4, tile_m=2, tile_n=2).traffic_bytes
+    160.0
+    >>> tile = TiledMatmul(1024, 1024, 1024, tile_m=16, tile_n=16, storage="fp32")
+    >>> round(tile.intensity_flop_per_byte, 3)
+    3.969
+    """
+
+    m: int
+    n: int
+    k: int
+    _: KW_ONLY
+    tile_m: int
+    tile_n: int
+    storage: str = "bf16"
+
+    def __post_init__(self) -> None:
+        for name in ("m", "n", "k", "tile_m", "tile_n"):
+            object.__setattr__(self, name, _checks.whole(name, getattr(self, name)))
+        element_bytes(self.storage)
+
+    @property
+    def flop(self) -> float:
+        """Two for every multiply-add, float [FLOP]; tiling changes nothing."""
+        return 2.0 * self.m * self.n * self.k
+
+    @property
+    def traffic_bytes(self) -> float:
+        """Bytes of A and B, fetched again for each tile, and of C, float [B]."""
+        a_elements = self.m * self.k * math.ceil(self.n / self.tile_n)
+        b_elements = self.k * self.n * math.ceil(self.m / self.tile_m)
+        return element_bytes(self.storage) * (a_elements + b_elements + self.m * self.n)
+
+    @property
+    def intensity_flop_per_byte(self) -> float:
+        """FLOP per byte into this store, float [FLOP/B]."""
+        return intensity(self.flop, self.traffic_bytes)
 
 
 @dataclass(frozen=True)
