@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
-SCRIPT = Path(__file__).resolve().parents[2] / "book" / "_static" / "predict.js"
+STATIC = Path(__file__).resolve().parents[2] / "book" / "_static"
 RIDGE = 989.4e12 / 3.35e12
 CHAPTER = """\
 # Title
@@ -78,7 +78,7 @@ def build(tmp_path: Path) -> Build:
             "extensions": ["myst_parser", "primer_book.numbers", "primer_book.blocks"],
             "myst_enable_extensions": ["colon_fence", "dollarmath"],
             "html_theme": "basic",
-            "html_static_path": [str(SCRIPT.parent)],
+            "html_static_path": [str(STATIC)],
             "suppress_warnings": ["config.cache"],
         }
         with patch_docutils(), docutils_namespace():
@@ -93,6 +93,12 @@ def build(tmp_path: Path) -> Build:
         return BeautifulSoup(page, "html.parser"), complaints.getvalue()
 
     return build_page
+
+
+def _scripts(page: BeautifulSoup) -> list[str]:
+    """The deferred scripts of the page, in their order."""
+    sources = [str(script["src"]) for script in page.select("script[src][defer]")]
+    return [source.split("/")[-1].split("?")[0] for source in sources]
 
 
 def test_page_contract(build: Build) -> None:
@@ -117,7 +123,7 @@ def test_page_contract(build: Build) -> None:
     assert page.select_one("div.takeaway dd em") is not None
     assert page.select_one("div.lies li") is not None
     assert page.select_one("details.deeper:not([open]) li") is not None
-    assert page.select_one("script[src*='predict.js'][defer]") is not None
+    assert _scripts(page) == ["reading.js", "predict.js"]
 
 
 def test_prediction_form(build: Build) -> None:
@@ -144,7 +150,7 @@ def test_prediction_form(build: Build) -> None:
 def test_page_without_prediction_loads_no_script(build: Build) -> None:
     page, complaints = build("# Title\n\n:::{promise}\nText\n:::\n")
     assert complaints == ""
-    assert page.select_one("script[src*='predict.js']") is None
+    assert _scripts(page) == []
 
 
 def test_other_writers_print_the_contents(build: Build) -> None:
@@ -201,7 +207,7 @@ function guess(data, written) {
     querySelectorAll() { return [field, {}]; },
   };
   globalThis.document = {querySelectorAll() { return [form]; }};
-  (0, eval)(SCRIPT);
+  SCRIPTS.forEach((script) => (0, eval)(script));
   const before = parts[".answer"].hidden;
   submit({preventDefault() {}});
   return JSON.stringify([parts[".result"].textContent, before, parts[".answer"].hidden]);
@@ -209,11 +215,15 @@ function guess(data, written) {
 """
 
 
+def _texts(*names: str) -> str:
+    return json.dumps([(STATIC / name).read_text("utf-8") for name in names])
+
+
 def guess(typed: str, /, **data: str) -> tuple[str, bool]:
     """What the script says about a guess, and whether it then shows the answer."""
     known = {"value": repr(RIDGE), "unit": "FLOP/B", "written": "FLOP/B", "factor": "1.0"}
     context = quickjs.Context()
-    context.eval(f"const SCRIPT = {json.dumps(SCRIPT.read_text('utf-8'))};{FAKE_FORM}")
+    context.eval(f"const SCRIPTS = {_texts('reading.js', 'predict.js')};{FAKE_FORM}")
     given = json.dumps({**known, "tolerance": "0.1", **data}), json.dumps(typed)
     said, hidden_before, hidden_after = json.loads(context.eval(f"guess({given[0]}, {given[1]})"))
     assert hidden_before is True

@@ -12,7 +12,7 @@ from primer_book.fingerprint import Tracer
 MODULES = {
     "__init__.py": "",
     "units.py": "GB = 1e9\n",
-    "hardware.py": "from primer import units\nFOLDER = 'data/chips'\n",
+    "hardware.py": "from primer import units\nFOLDER = 'data/chips'\nPROC = '/proc/cpuinfo'\n",
     "roofline.py": "from primer.units import GB\n",
     "energy.py": "import primer.units\n",
     "explore/__init__.py": (

@@ -31,7 +31,7 @@ from primer_book import numbers
         ("0.00000141 | .2f µs", "1.41 µs"),
         ("2**10 - 24", "1000"),
         ("-(7 // 2) + 7 % 4 | d", "0"),
-        ("hardware.names()[0]", "a100_sxm4_80gb"),
+        ("hardware.PRECISIONS[0]", "fp64"),
         ("16896 | ,d", "16,896"),
     ],
 )  # fmt: skip

@@ -13,9 +13,22 @@ if TYPE_CHECKING:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register every part with Sphinx."""
     # Imported here: the notebook generator uses this package without Sphinx.
-    from primer_book import blocks, front, launch, mathml, numbers, pages, slim
+    from primer_book import (
+        blocks,
+        claims,
+        depends,
+        front,
+        launch,
+        mathml,
+        numbers,
+        pages,
+        references,
+        slim,
+        validation,
+    )
 
-    for part in (mathml, slim, launch, numbers, blocks, pages, front):
+    parts = (mathml, slim, launch, numbers, blocks, pages, front)
+    for part in (*parts, depends, references, claims, validation):
         part.setup(app)
     return {
         "version": "1",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ClassVar
 
 from docutils import nodes
@@ -18,8 +19,8 @@ from sphinx.application import Sphinx
 from sphinx.domains.std import StandardDomain
 from sphinx.util.docutils import SphinxDirective
 
-from primer_book import numbers
-from primer_book.tags import Box, Control, Heading, Phrase, make, register_nodes
+from primer_book import checks, depends, numbers, references
+from primer_book.tags import Box, Heading, Phrase, make, register_nodes
 
 Options = dict[str, Callable[[str], Any]]
 KINDS = ("predict", "calculate", "code", "break-it", "open")
@@ -54,10 +55,14 @@ class Note(Block):
     """A titled Box: the promise, or where the model lies."""
 
     heading_text = ""
+    anchor = ""
 
     def run(self) -> list[nodes.Node]:
-        classes = ["primer-block", self.name]
-        return [make(Box, "div", title(self.heading_text), *self.body(), classes=classes)]
+        content = [title(self.heading_text), *self.body()]
+        named = {"classes": ["primer-block", self.name]}
+        if self.anchor:
+            named["ids"] = [self.anchor]
+        return [make(Box, "div", *content, **named)]
 
 
 class Promise(Note):
@@ -66,12 +71,30 @@ class Promise(Note):
 
 class Lies(Note):
     heading_text = "Where this model lies"
+    anchor = "where-this-model-lies"
 
 
 class Deeper(Block):
+    """``{deeper} 1``: what the list of further reading has for chapter 1; or a body of its own."""
+
+    optional_arguments = 1
+    heading_text = "For readers who want to go deeper"
+
     def run(self) -> list[nodes.Node]:
-        summary = make(Box, "summary", nodes.Text("For readers who want to go deeper"))
-        return [make(Box, "details", summary, *self.body(), classes=["primer-block", "deeper"])]
+        summary = make(Box, "summary", nodes.Text(self.heading_text))
+        inside = self.from_data(self.arguments[0]) if self.arguments else self.body()
+        return [make(Box, "details", summary, *inside, classes=["primer-block", "deeper"])]
+
+    def from_data(self, chapter: str) -> list[nodes.Node]:
+        if any(line.strip() for line in self.content):
+            raise self.error("deeper: it takes a chapter or a body, not both")
+        depends.note(self.env, "references")
+        try:
+            found = references.load(Path(self.env.srcdir)).of_chapter(int(chapter))
+        except ValueError as error:
+            raise self.error(f"deeper: {error}") from error
+        legend = nodes.paragraph("", "", nodes.Text(references.legend()), classes=["legend"])
+        return [legend, references.listed(found)]
 
 
 class Takeaway(Block):
@@ -106,11 +129,20 @@ class Takeaway(Block):
 
 
 class Exercise(Block):
-    """``{exercise} 1.1 Optional title`` with its solution inside."""
+    """``{exercise} 1.1 Optional title`` with its solution inside.
+
+    With ``:check:`` a form under it checks a number: the one that `primer.exercises` asks for under
+    this number, or, with an expression, that one in ``:unit:`` and within ``:tolerance:``.
+    """
 
     required_arguments = 1
     final_argument_whitespace = True
-    option_spec: ClassVar[Options] = {"kind": lambda text: directives.choice(text, KINDS)}
+    option_spec: ClassVar[Options] = {
+        "kind": lambda text: directives.choice(text, KINDS),
+        "check": directives.unchanged,
+        "unit": directives.unchanged,
+        "tolerance": directives.unchanged,
+    }
 
     def run(self) -> list[nodes.Node]:
         number, _, name = self.arguments[0].partition(" ")
@@ -129,10 +161,25 @@ class Exercise(Block):
         )
         head += make(Phrase, "span", nodes.Text(kind.replace("-", " ")), classes=["kind"])
         section += [head, *content]
-        if not any("solution" in part["classes"] for part in section.findall(Box)):
+        solution = next((b for b in section.findall(Box) if "solution" in b["classes"]), None)
+        if solution is None:
             raise self.error(f"{label} has no {{solution}} inside")
+        if form := self.check(number):
+            solution.parent.insert(solution.parent.index(solution), form)
         self.announce(anchor, label)
         return [section]
+
+    def check(self, number: str) -> nodes.Node | None:
+        names = [name for name in ("check", "unit", "tolerance") if name in self.options]
+        if not names:
+            return None
+        if "check" not in names:
+            raise self.error(f"exercise: :{names[0]}: needs an expression in :check:")
+        depends.note(self.env, "checks")
+        try:
+            return checks.form(number, checks.find(number, self.options))
+        except ValueError as error:
+            raise self.error(f"exercise: {error}") from error
 
     def announce(self, anchor: str, label: str) -> None:
         """Make the exercise a target, once in the whole book."""
@@ -165,10 +212,11 @@ class Predict(Block):
     }
 
     def run(self) -> list[nodes.Node]:
-        name, tolerance = self.arguments[0], self.tolerance()
+        name = self.arguments[0]
         if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
             raise self.error(f"predict: the name must be lower case with hyphens, got {name!r}")
         try:
+            tolerance = checks.tolerance(self.options.get("tolerance", "0.1"))
             answer = numbers.measure(self.option("answer"), self.option("unit"))
         except ValueError as error:
             raise self.error(f"predict: {error}") from error
@@ -185,35 +233,14 @@ class Predict(Block):
             "data-tolerance": repr(tolerance),
         }
         question = make(Box, "div", *self.body(), classes=["question"], ids=[f"{anchor}-question"])
-        form += [title("Predict, then see"), question, self.entry(anchor, answer.unit)]
-        form += make(
-            Control, "p", classes=["result"], ids=[f"{anchor}-result"], **{"aria-live": "polite"}
-        )
+        form += [title("Predict, then see"), question]
+        form += checks.entry(
+            anchor, label="Your prediction", button="Commit", unit=answer.unit,
+            about=f"{anchor}-question", hidden="hidden",
+        )  # fmt: skip
+        form += checks.result(anchor)
         form += self.revealed(answer.text)
         return [form]
-
-    def tolerance(self) -> float:
-        given = self.options.get("tolerance", "0.1")
-        try:
-            value = float(given)
-        except ValueError:
-            value = -1.0
-        if not 0 < value < 1:
-            raise self.error(f"predict: :tolerance: must be between 0 and 1, got {given!r}")
-        return value
-
-    def entry(self, anchor: str, unit: str) -> nodes.Node:
-        """The input row; hidden until the script that can read it has loaded."""
-        guess = f"{anchor}-guess"
-        about = f"{anchor}-question {anchor}-unit {anchor}-result"
-        label = make(Control, "label", nodes.Text("Your prediction"), **{"for": guess})
-        field = make(
-            Control, "input", ids=[guess], type="text", autocapitalize="off", spellcheck="false",
-            **{"aria-describedby": about},
-        )  # fmt: skip
-        shown = make(Control, "span", nodes.Text(unit), classes=["unit"], ids=[f"{anchor}-unit"])
-        button = make(Control, "button", nodes.Text("Commit"), type="submit")
-        return make(Control, "div", label, field, shown, button, classes=["entry"], hidden="hidden")
 
     def revealed(self, text: str) -> nodes.Node:
         summary = make(Box, "summary", nodes.Text("The model’s answer"))
@@ -236,12 +263,14 @@ DIRECTIVES: dict[str, type[Block]] = {
 }
 
 
-def load_script(
+def load_scripts(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
 ) -> None:
-    """Only pages with a prediction load its script."""
-    if doctree and any("predict" in node["classes"] for node in doctree.findall(Box)):
-        app.add_js_file("predict.js", loading_method="defer")
+    """Only pages with a form load its script, after the one that reads numbers."""
+    classes = {name for box in doctree.findall(Box) for name in box["classes"]} if doctree else ()
+    found = [name for name in ("predict", "check") if name in classes]
+    for name in ["reading", *found] if found else []:
+        app.add_js_file(f"{name}.js", loading_method="defer")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -249,5 +278,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     for name, directive in DIRECTIVES.items():
         app.add_directive(name, directive, override=True)
     app.add_css_file("blocks.css")
-    app.connect("html-page-context", load_script)
+    app.connect("html-page-context", load_scripts)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

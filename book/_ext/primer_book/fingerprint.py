@@ -25,6 +25,7 @@ LIVE_ONLY = frozenset({"primer.explore.live"})
 _CELL = re.compile(r"^(`{3,})\{code-cell\}[^\n]*\n(.*?)^\1\s*$", re.M | re.S)
 _OPTIONS = re.compile(r"\A(?:---\n.*?^---\n|(?::[\w-]+:[^\n]*\n)+)", re.M | re.S)
 _NUM_ROLE = re.compile(r"\{num\}`([^`]+)`")
+_RELATIVE_PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)+")
 _ANSWER_OPTION = re.compile(r"^:answer:\s*(.+)$", re.M)
 
 
@@ -118,15 +119,18 @@ class Tracer:
         """Files of the package that a module names by a relative path."""
         found: set[Path] = set()
         for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and "/" in node.value:
-                if len(node.value) > 80 or "\n" in node.value:
-                    continue
-                path = self.package / node.value
-                if path.is_file():
-                    found.add(path)
-                elif path.is_dir() and path != self.package:
-                    found |= {p for p in path.rglob("*") if p.is_file() and p.suffix != ".pyc"}
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found |= self._named(node.value)
         return found
+
+    def _named(self, text: str) -> set[Path]:
+        """The file of the package, or the files of the folder, whose relative path this is."""
+        if not _RELATIVE_PATH.fullmatch(text):
+            return set()
+        path = self.package / text
+        if path.is_file():
+            return {path}
+        return {p for p in path.rglob("*") if p.is_file() and p.suffix != ".pyc"}
 
 
 def cells(text: str) -> list[str]:

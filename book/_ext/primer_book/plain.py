@@ -7,7 +7,7 @@ from myst_parser.parsers.directives import DirectiveParsingResult
 from sphinx.directives.code import CodeBlock
 from sphinx.directives.patches import MathDirective
 
-from primer_book import blocks, numbers
+from primer_book import blocks, numbers, references
 from primer_book.flatten import Flattener, Rule, from_notebooks
 
 ADMONITIONS = ("note", "tip", "hint", "important", "warning", "caution", "seealso")
@@ -65,9 +65,20 @@ def _exercise(flat: Flattener, name: str, parsed: DirectiveParsingResult, line: 
     return f"{'#' * min(6, flat.level + 1)} {head}\n\n{flat.body(parsed, line)}"
 
 
-def _folded(flat: Flattener, name: str, parsed: DirectiveParsingResult, line: int) -> str:
-    summary = {"deeper": "For readers who want to go deeper", "solution": "Solution"}[name]
-    return fold(summary, flat.body(parsed, line))
+def _solution(flat: Flattener, name: str, parsed: DirectiveParsingResult, line: int) -> str:
+    return fold("Solution", flat.body(parsed, line))
+
+
+def _deeper(flat: Flattener, name: str, parsed: DirectiveParsingResult, line: int) -> str:
+    text = flat.body(parsed, line)
+    if parsed.arguments:
+        if text:
+            raise flat.fail(line, "deeper: it takes a chapter or a body, not both")
+        try:
+            text = references.markdown(int(parsed.arguments[0]))
+        except ValueError as error:
+            raise flat.fail(line, f"deeper: {error}") from error
+    return fold(blocks.Deeper.heading_text, text)
 
 
 def _image(flat: Flattener, name: str, parsed: DirectiveParsingResult, line: int) -> str:
@@ -94,8 +105,8 @@ DIRECTIVES: dict[str, Rule] = {
     "takeaway": Rule(blocks.Takeaway, _takeaway),
     "predict": Rule(blocks.Predict, _predict),
     "exercise": Rule(blocks.Exercise, _exercise),
-    "solution": Rule(blocks.Solution, _folded),
-    "deeper": Rule(blocks.Deeper, _folded),
+    "solution": Rule(blocks.Solution, _solution),
+    "deeper": Rule(blocks.Deeper, _deeper),
     "figure": Rule(images.Figure, _image),
     "image": Rule(images.Image, _image),
     "code-block": Rule(CodeBlock, _code),

@@ -14,15 +14,25 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
-from matplotlib.transforms import offset_copy
 
 from primer import hardware, roofline, units
 from primer.explore.explorable import Control, Explorable, Row, State
-from primer.figures import _svg, style
+from primer.figures import _labels, _svg, style
 from primer.roofline import RooflinePoint
 
+# A page can hold eight chips; `place` takes them all. In the order of their release.
+CHIPS = (
+    "v100_sxm2_32gb",
+    "a100_sxm4_80gb",
+    "h100_sxm5_80gb",
+    "epyc_9654",
+    "tpu_v5e",
+    "mi300x",
+    "b200_sxm",
+    "tpu_v7",
+)
 X_LIMITS = (0.03, 8192.0)
-Y_LIMITS = (2e10, 1e16)
+Y_LIMITS = (2e10, 3e16)
 
 
 class RooflineFigure:
@@ -88,24 +98,19 @@ class RooflineFigure:
         self.ridge_label = self._text("ridge-label", -5, 7, color=style.MUTED, ha="right")
         self.roof_label = self._text("roof-label", 0, 7, color=style.COMPUTE, ha="right")
         self.slope_label = self._text(
-            "slope-label", -4, 4, color=style.MEMORY, ha="left", rotation=self._slope_angle()
+            "slope-label",
+            -4,
+            4,
+            color=style.MEMORY,
+            ha="left",
+            rotation=_labels.slope_angle(self.ax),
         )
         self.slope_label.set_rotation_mode("anchor")
         self.dot_label = self._text("dot-label", 0, -17, color=style.INK)
         self.dot_label.set_fontweight("bold")
 
     def _text(self, gid: str, dx: float, dy: float, **keywords: Any) -> Text:
-        """A label that stands `dx, dy` points away from its place in data units."""
-        ax = self.ax
-        shifted = offset_copy(ax.transData, style.page(ax), dx, dy, units="points")
-        return ax.text(self._x[0], self._y[0], "", transform=shifted, gid=gid, **keywords)
-
-    def _slope_angle(self) -> float:
-        """Angle on the paper of a line that rises one decade for one decade."""
-        box = self.ax.get_window_extent()
-        width = math.log10(self._x[1] / self._x[0])
-        height = math.log10(self._y[1] / self._y[0])
-        return math.degrees(math.atan2(box.height / height, box.width / width))
+        return _labels.beside(self.ax, gid, dx, dy, **keywords)
 
     def _bars(self, bars: Axes) -> None:
         bars.set_xlim(0, 1)
@@ -279,10 +284,6 @@ def _limits(points: Sequence[RooflinePoint]) -> tuple[tuple[float, float], tuple
     return (low, high), (floor, ceiling)
 
 
-def _chips() -> tuple[str, ...]:
-    return hardware.names()
-
-
 def _precisions(chips: Sequence[str]) -> tuple[str, ...]:
     """Every precision that one of the chips has, in the order of the tables."""
     found = {p for chip in chips for p in hardware.load(chip).precisions()}
@@ -290,9 +291,10 @@ def _precisions(chips: Sequence[str]) -> tuple[str, ...]:
 
 
 def _intensities() -> tuple[float, ...]:
-    """Half octaves from 1/16 to 4,096, and the vector add of the text at 1/12."""
-    steps = {float(f"{2 ** (e / 2):.4g}") for e in range(-8, 25)}
-    return tuple(sorted(steps | {1 / 12}))
+    """Octaves from 1/16 to 4,096, half ones where ridges lie, and the vector add at 1/12."""
+    octaves = {2.0**e for e in range(-4, 13)}
+    halves = {float(f"{2 ** (e + 0.5):.4g}") for e in range(5, 10)}
+    return tuple(sorted(octaves | halves | {1 / 12}))
 
 
 def compute(
@@ -354,12 +356,12 @@ EXPLORABLE = Explorable(
         Control(
             "chip",
             "Chip",
-            _chips(),
+            CHIPS,
             "h100_sxm5_80gb",
             kind="select",
             display=lambda chip: hardware.load(chip).name,
         ),
-        Control("compute", "Precision", _precisions(_chips()), "bf16", kind="select"),
+        Control("compute", "Precision", _precisions(CHIPS), "bf16", kind="select"),
         Control(
             "intensity_flop_per_byte",
             "Arithmetic intensity",

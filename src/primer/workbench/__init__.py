@@ -1,0 +1,1 @@
+"""What touches the machine: measurements of real code. Nothing else in `primer` runs a clock."""
