@@ -96,8 +96,8 @@ def build(tmp_path: Path) -> Build:
 
 
 def _scripts(page: BeautifulSoup) -> list[str]:
-    """The deferred scripts of the page, in their order."""
-    sources = [str(script["src"]) for script in page.select("script[src][defer]")]
+    """The deferred scripts of the book's own, in their order."""
+    sources = [str(script["src"]) for script in page.select("script[src*='_static/'][defer]")]
     return [source.split("/")[-1].split("?")[0] for source in sources]
 
 

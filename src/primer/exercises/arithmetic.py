@@ -129,6 +129,8 @@ class _Walk:
                 return _OPERATORS[type(op)](self.visit(left), self.visit(right))
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
                 return self.call(name, [self.visit(a) for a in arguments])
+            case ast.Call(func=ast.Constant() | ast.BinOp()):
+                raise ValueError("write the * in front of every bracket")
         raise ValueError(f"{ast.unparse(node)!r} is not plain arithmetic")
 
     def call(self, name: str, values: list[float]) -> Any:

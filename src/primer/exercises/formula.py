@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import random
 import re
@@ -28,7 +29,7 @@ from primer.exercises import arithmetic, draws, slips
 from primer.exercises.draws import Draw, Point
 from primer.exercises.number import RIGHT, gap
 from primer.exercises.slips import Slip
-from primer.exercises.verdict import NO_ANSWER, Verdict, is_blank, not_yet, unreadable
+from primer.exercises.verdict import NO_ANSWER, Verdict, attribute, is_blank, not_yet, unreadable
 
 N_POINTS = 24
 _TRIES = 20 * N_POINTS
@@ -88,8 +89,9 @@ class Formula:
         """Judge an answer of any type; this never raises because of the answer."""
         if is_blank(answer):
             return Verdict(None, f"{NO_ANSWER} Asked for: {self.asked()}.")
+        tried = self._tried()
         try:
-            trials = self._try(_text(answer))
+            trials = _evaluate(_text(answer), tried)
         except arithmetic.NoValueError as problem:
             return not_yet(f"Your formula does not always have a value: {problem}.")
         except ValueError as problem:
@@ -98,26 +100,20 @@ class Formula:
         wrong = [t for t in trials if not self._agrees(t, scale)]
         return not_yet(self._hint(trials, wrong)) if wrong else Verdict(True, RIGHT)
 
-    def _try(self, text: str) -> list[_Trial]:
-        """The formula and the reference at the same points, the same ones every time."""
+    def _tried(self) -> list[tuple[Point, float]]:
+        """Points and the reference there, the same ones every time."""
         rng = random.Random(0)
-        trials: list[_Trial] = []
+        found: list[tuple[Point, float]] = []
         for _ in range(_TRIES):
             point = draws.draw(self.variables, rng)
             try:
                 right = float(self.reference(**point))
             except (ZeroDivisionError, OverflowError):
                 continue
-            if not math.isfinite(right):
-                continue
-            try:
-                given, largest = arithmetic.evaluate(text, point)
-            except arithmetic.NoValueError as problem:
-                at = f"{problem} at {draws.text(point)}"
-                raise arithmetic.NoValueError(at) from None
-            trials.append(_Trial(point, right, given, largest))
-            if len(trials) == N_POINTS:
-                return trials
+            if math.isfinite(right):
+                found.append((point, right))
+            if len(found) == N_POINTS:
+                return found
         _checks.fail(
             "variables", "be drawn where the reference has a value", sorted(self.variables)
         )
@@ -145,14 +141,26 @@ class Formula:
         return self.otherwise
 
 
+def _evaluate(text: str, tried: list[tuple[Point, float]]) -> list[_Trial]:
+    trials = []
+    for point, right in tried:
+        try:
+            given, largest = arithmetic.evaluate(text, point)
+        except arithmetic.NoValueError as problem:
+            raise arithmetic.NoValueError(f"{problem} at {draws.text(point)}") from None
+        trials.append(_Trial(point, right, given, largest))
+    return trials
+
+
 def _gap(given: float, wanted: float) -> float:
     return gap((given, given), (wanted, wanted))
 
 
 def _text(answer: Any) -> str:
     """The formula as arithmetic reads it; a SymPy expression writes itself so."""
-    if hasattr(answer, "free_symbols") or isinstance(answer, (int, float)):
-        answer = str(answer)
+    if attribute(answer, "free_symbols") or isinstance(answer, (int, float)):
+        with contextlib.suppress(Exception):
+            answer = str(answer)
     if not isinstance(answer, str):
         raise ValueError(f"a formula as text is asked for, got {type(answer).__name__}")
     text = _LEFT_SIDE.sub("", answer)

@@ -19,6 +19,7 @@ from __future__ import annotations
 import copy
 import dis
 import random
+import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -30,7 +31,7 @@ from primer.exercises import _deadline, draws, slips
 from primer.exercises.draws import Draw, Point
 from primer.exercises.number import RIGHT
 from primer.exercises.slips import Slip
-from primer.exercises.verdict import NO_ANSWER, Verdict, is_blank, not_yet, unreadable
+from primer.exercises.verdict import NO_ANSWER, Verdict, attribute, is_blank, not_yet, unreadable
 
 
 @dataclass
@@ -157,8 +158,8 @@ def _call_all(function: Callable[..., Any], calls: list[_Call], started: list[_C
 
 def _is_stub(answer: Any) -> bool:
     """Whether a function does nothing but return None, as one with only `...` in it does."""
-    code = getattr(answer, "__code__", None)
-    if code is None:
+    code = attribute(answer, "__code__")
+    if not isinstance(code, types.CodeType):
         return False
     steps = [s for s in dis.get_instructions(code) if s.opname not in ("RESUME", "NOP")]
     return len(steps) <= 2 and steps[0].opname.endswith("_CONST") and steps[0].argval is None

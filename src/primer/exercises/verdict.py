@@ -59,6 +59,14 @@ def is_blank(answer: Any) -> bool:
     return answer is None or answer is ... or (isinstance(answer, str) and not answer.strip())
 
 
+def attribute(answer: Any, name: str) -> Any:
+    """An attribute of whatever was answered; None where it has none or does not let one ask."""
+    try:
+        return getattr(answer, name, None)
+    except Exception:
+        return None
+
+
 def not_yet(hint: str) -> Verdict:
     """A wrong answer's verdict."""
     return Verdict(False, f"Not yet. {hint}")

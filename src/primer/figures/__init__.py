@@ -16,7 +16,7 @@ from primer import _checks
 if TYPE_CHECKING:
     from primer.explore.explorable import Explorable
 
-_SHARED = ("style",)
+_SHARED = ("slopes", "style")
 
 
 def ids() -> tuple[str, ...]:

@@ -64,6 +64,8 @@ _VECTOR_ADD = Number(
             lambda: _add_s(arrays_frac=1 / 3)
         ),
         Slip("elements for bytes", "You counted elements. How many bytes has each?").times(1 / 4),
+        slips.BITS,
+        slips.GIB,
         Slip("8-byte elements", "A number in fp32 takes four bytes, not eight.").times(2),
     ),
     otherwise="Count the bytes of all arrays that cross the bus, and divide by the bandwidth.",
