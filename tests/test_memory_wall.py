@@ -9,7 +9,8 @@ import pytest
 
 from primer import hardware
 from primer.figures import memory_wall
-from primer.figures.memory_wall import EXPLORABLE, FAMILIES, History, draw_memory_wall, history
+from primer.figures._history import FAMILIES, History, Milestone, history
+from primer.figures.memory_wall import EXPLORABLE, draw_memory_wall
 
 
 def test_nvidia_by_hand():
@@ -36,7 +37,7 @@ def test_a_history_holds_the_family_in_order(family):
 
 def _made(*ridges: float, announced: int = 0) -> History:
     chips = tuple(
-        memory_wall.Milestone(
+        Milestone(
             label=f"c{i}", first_year=2018.0 + i, last_year=2018.0 + i, announced=False,
             compute="bf16", peak_flop_per_s=ridge * 1e12, bandwidth_bytes_per_s=1e12,
             ridge_flop_per_byte=ridge,

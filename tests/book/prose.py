@@ -80,7 +80,7 @@ def complaints(path: Path, root: Path, allowed: Mapping[str, str] | None = None)
     found = []
     for part in walk(parse(text)):
         told = _told(part)
-        for line, problem in _in_text(told, allowed, is_list=part.name == "deeper"):
+        for line, problem in in_text(told, allowed):
             found.append(f"{name}:{part.line + line}: {problem}")
         if part.kind == "prose":
             for line, problem in _links(part.text, path):
@@ -102,9 +102,8 @@ def _told(part: Part) -> str:
     return ""
 
 
-def _in_text(
-    text: str, allowed: Mapping[str, str], *, is_list: bool = False
-) -> Iterator[tuple[int, str]]:
+def in_text(text: str, allowed: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+    """Line, counted from zero, and complaint for each finding in a text."""
     read = bare(text)
     for phrase in allowed:
         read = read.replace(phrase, "◆")

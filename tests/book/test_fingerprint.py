@@ -30,6 +30,10 @@ MODULES = {
     ),
     "figures/energy_ladder.py": "from primer import energy\n",
     "data/chips/a.toml": "x = 1\n",
+    "exercises/__init__.py": "def check(i, a):\n    from primer.exercises import bank\n",
+    "exercises/bank/__init__.py": "from primer.exercises.bank import slopes, ladder\n",
+    "exercises/bank/slopes.py": "from primer import roofline\nEXERCISES = {'1.1': 1}\n",
+    "exercises/bank/ladder.py": "from primer import energy\nEXERCISES = {'0.1': 1}\n",
 }
 PAGE = """
 # A page
@@ -104,6 +108,30 @@ def test_a_change_reaches_exactly_what_depends_on_it(package, name, page, figure
     (package / name).write_text((package / name).read_text() + "# changed\n")
     after = _tracer(package).page(PAGE), _tracer(package).figure("roofline")
     assert [a != b for a, b in zip(before, after, strict=True)] == [page, figure]
+
+
+ASKING = """
+# A page
+
+::::{exercise} 0.1
+:check:
+::::
+
+```{code-cell} ipython3
+from primer import exercises
+exercises.check("1.1", None)
+```
+"""
+
+
+def test_a_page_depends_on_the_exercises_it_asks_and_no_others(package):
+    tracer = _tracer(package)
+    found = _names(package, tracer.closure(tracer.modules_of_page(ASKING)))
+    assert {"exercises/bank/slopes.py", "roofline.py", "exercises/bank/ladder.py"} <= found
+    alone = tracer.modules_of_page(ASKING.replace("{exercise} 0.1", "{note}"))
+    found = _names(package, tracer.closure(alone))
+    assert "exercises/bank/slopes.py" in found
+    assert not {"exercises/bank/ladder.py", "energy.py"} & found
 
 
 def test_a_new_data_file_and_a_new_pin_count_but_a_comment_on_a_pin_does_not(package):

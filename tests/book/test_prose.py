@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from primer_book import claims, references
 from tests.book import prose
 from tests.book.source import bare
 from tests.conftest import ROOT
@@ -17,6 +18,17 @@ PAGES = [*sorted((ROOT / "chapters").glob("*.md")), *sorted((ROOT / "book").glob
 def test_prose(path: Path) -> None:
     found = prose.complaints(path, ROOT)
     assert not found, "\n".join(found)
+
+
+SAID = {f"references.toml: {item.key}": item.gives for item in references.load().references}
+SAID |= {f"claims.toml: {claim.id}": f"{claim.claim} {claim.right}" for claim in claims.load()}
+
+
+@pytest.mark.parametrize("place", SAID)
+def test_prose_in_data(place: str) -> None:
+    """The rules of style hold there, too; the numbers of a wrong claim are typed by hand."""
+    found = [words for _, words in prose.in_text(SAID[place], {}) if "typed by hand" not in words]
+    assert not found, f"{place}: {found}"
 
 
 def test_each_exception_has_a_reason_and_is_needed() -> None:

@@ -93,8 +93,7 @@ class Deeper(Block):
             found = references.load(Path(self.env.srcdir)).of_chapter(int(chapter))
         except ValueError as error:
             raise self.error(f"deeper: {error}") from error
-        legend = nodes.paragraph("", "", nodes.Text(references.legend()), classes=["legend"])
-        return [legend, references.listed(found)]
+        return [references.listed(found)]
 
 
 class Takeaway(Block):
@@ -175,9 +174,11 @@ class Exercise(Block):
             return None
         if "check" not in names:
             raise self.error(f"exercise: :{names[0]}: needs an expression in :check:")
-        depends.note(self.env, "checks")
         try:
-            return checks.form(number, checks.find(number, self.options))
+            exercise = checks.find(number, self.options)
+            if not self.options["check"]:
+                depends.note(self.env, checks.depends_on(number))
+            return checks.form(number, exercise)
         except ValueError as error:
             raise self.error(f"exercise: {error}") from error
 

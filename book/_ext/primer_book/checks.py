@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,13 +63,20 @@ def tolerance(given: str) -> float:
     return value
 
 
-def _digest(root: Path) -> str:
-    """What all forms hold now: a page with a form is read again when that changes."""
-    known = bank.exercises().values()
-    return digest([f"{e.asked()}{key(e)}" for e in known if isinstance(e, Number)], [])
+def depends_on(number: str) -> str:
+    """Name of what a page with this exercise's form takes from the bank."""
+    return f"check {number}"
 
 
-depends.register("checks", _digest)
+def _digest(number: str, root: Path) -> str:
+    """What the form holds now: its page is read again when that changes."""
+    exercise = bank.find(number)
+    return digest([f"{exercise.asked()}{key(exercise)}"], [])
+
+
+for _number, _exercise in bank.exercises().items():
+    if isinstance(_exercise, Number):
+        depends.register(depends_on(_number), partial(_digest, _number))
 
 
 def key(exercise: Number) -> str:

@@ -125,39 +125,42 @@ class Ledger(SphinxDirective):
             if chosen:
                 head = nodes.title("", f"{title} ({len(chosen)})")
                 section = nodes.section("", head, ids=[f"claims-{place.replace('_', '-')}"])
-                section += self.table(chosen, place)
+                section += self.table(chosen)
                 found.append(section)
         return found
 
-    def table(self, chosen: list[Claim], place: str) -> nodes.table:
-        heads = ("", "Claim", "Right", "Why" if place == "out_of_scope" else "Where")
+    def table(self, chosen: list[Claim]) -> nodes.table:
+        heads = ("", "Claim", "Right")
         group = nodes.tgroup(cols=len(heads))
-        group += [nodes.colspec(colwidth=width) for width in (8, 32, 45, 15)]
-        group += nodes.thead("", self.row([[nodes.Text(head)] for head in heads]))
+        group += [nodes.colspec(colwidth=width) for width in (12, 34, 54)]
+        titles = [[nodes.paragraph("", head)] for head in heads]
+        group += nodes.thead("", self.row(titles))
         body = nodes.tbody()
         for claim in chosen:
-            name = [nodes.strong("", claim.id), nodes.Text(f" {claim.verdict}")]
-            cells = [name, self.said(claim.claim), self.said(claim.right), self.where(claim)]
-            body += self.row(cells, claim.id.lower())
+            name = nodes.paragraph("", "", nodes.strong("", claim.id))
+            name += nodes.Text(f" {claim.verdict}")
+            right = [self.said(claim.right), *self.where(claim)]
+            body += self.row([[name], [self.said(claim.claim)], right], claim.id.lower())
         group += body
         return nodes.table("", group, classes=["claims"])
 
     def row(self, cells: list[list[nodes.Node]], anchor: str = "") -> nodes.row:
-        filled = [nodes.entry("", nodes.paragraph("", "", *cell)) for cell in cells]
+        filled = [nodes.entry("", *cell) for cell in cells]
         return nodes.row("", *filled, ids=[anchor] if anchor else [])
 
-    def said(self, text: str) -> list[nodes.Node]:
-        return list(self.state.inline_text(text, self.lineno)[0])
+    def said(self, text: str) -> nodes.paragraph:
+        return nodes.paragraph("", "", *self.state.inline_text(text, self.lineno)[0])
 
     def where(self, claim: Claim) -> list[nodes.Node]:
+        """A line below what is right: the place, the chapter, or the reason."""
         if claim.out_of_scope:
-            return self.said(claim.out_of_scope)
+            return [self.said(claim.out_of_scope)]
         if not claim.page:
-            return [nodes.Text(f"chapter {claim.chapter}")]
-        builder = self.env.app.builder
-        target = builder.get_relative_uri(self.env.docname, claim.page)
+            return [nodes.paragraph("", f"Chapter {claim.chapter}")]
+        target = self.env.app.builder.get_relative_uri(self.env.docname, claim.page)
         shown = title(claim.page, claim.anchor, Path(self.env.srcdir))
-        return [nodes.reference("", shown, refuri=f"{target}#{claim.anchor}", internal=True)]
+        link = nodes.reference("", shown, refuri=f"{target}#{claim.anchor}", internal=True)
+        return [nodes.paragraph("", "", link)]
 
 
 def title(page: str, anchor: str, root: Path) -> str:

@@ -22,11 +22,15 @@ PACKAGE = "primer"
 # A kernel's widgets: no page is made with them, so no page depends on them.
 LIVE_ONLY = frozenset({"primer.explore.live"})
 
+# A registry imports all of its parts, but a page depends on those alone that it asks for by id.
+BANK = "primer.exercises.bank"
+
 _CELL = re.compile(r"^(`{3,})\{code-cell\}[^\n]*\n(.*?)^\1\s*$", re.M | re.S)
 _OPTIONS = re.compile(r"\A(?:---\n.*?^---\n|(?::[\w-]+:[^\n]*\n)+)", re.M | re.S)
 _NUM_ROLE = re.compile(r"\{num\}`([^`]+)`")
-_RELATIVE_PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)+")
-_ANSWER_OPTION = re.compile(r"^:answer:\s*(.+)$", re.M)
+_RELATIVE_PATH = re.compile(r"\w[\w.-]*(?:/\w[\w.-]*)+")
+_COMPUTED_OPTION = re.compile(r"^:(?:answer|check):[ \t]*(\S.*)$", re.M)
+_EXERCISE = re.compile(r"^:{3,}\{exercise\} *(\d+\.\d+)", re.M)
 
 
 class Tracer:
@@ -66,6 +70,7 @@ class Tracer:
         code = "\n".join(cells(text))
         modules = set(self._imports(ast.parse(code)))
         modules |= {_figure_module(shown) for shown in explorables(text)}
+        modules |= self._topics({*_EXERCISE.findall(text), *_first_arguments(text, "check")})
         for expression in _expressions(text):
             modules |= {f"{PACKAGE}.{m}" for m in numbers.modules_used(expression)}
         return modules
@@ -80,7 +85,10 @@ class Tracer:
                 continue
             seen.add(module)
             self._scan(module)
-            todo += [m for m in self._direct[module] if m not in LIVE_ONLY]
+            inner = f"{BANK}." if module == BANK else "\0"
+            todo += [
+                m for m in self._direct[module] if m not in LIVE_ONLY and not m.startswith(inner)
+            ]
         return {path for module in seen for path in self._files[module]}
 
     def _scan(self, module: str) -> None:
@@ -115,6 +123,19 @@ class Tracer:
         inner = f"{module}.{name}"
         return inner if self._path(inner) else module
 
+    def _topics(self, exercise_ids: set[str]) -> set[str]:
+        """Modules of the bank that declare these exercises, by the keys of their `EXERCISES`."""
+        found = set()
+        for path in sorted((self.package / "exercises" / "bank").glob("*.py")):
+            names = {
+                node.value
+                for node in ast.walk(ast.parse(path.read_text("utf-8")))
+                if isinstance(node, ast.Constant) and node.value in exercise_ids
+            }
+            if names and path.stem != "__init__":
+                found.add(f"{BANK}.{path.stem}")
+        return found
+
     def _data(self, tree: ast.AST) -> set[Path]:
         """Files of the package that a module names by a relative path."""
         found: set[Path] = set()
@@ -140,15 +161,20 @@ def cells(text: str) -> list[str]:
 
 def explorables(text: str) -> list[str]:
     """Ids that the cells of a page pass to `show`, in order."""
-    shown = []
+    return _first_arguments(text, "show")
+
+
+def _first_arguments(text: str, function: str) -> list[str]:
+    """Strings that the cells of a page pass first to a function of that name, in order."""
+    passed = []
     for node in ast.walk(ast.parse("\n".join(cells(text)))):
         if not isinstance(node, ast.Call) or not node.args:
             continue
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         first = node.args[0]
-        if name == "show" and isinstance(first, ast.Constant) and isinstance(first.value, str):
-            shown.append((node.lineno, first.value))
-    return [name for _, name in sorted(shown)]
+        if name == function and isinstance(first, ast.Constant) and isinstance(first.value, str):
+            passed.append((node.lineno, first.value))
+    return [value for _, value in sorted(passed)]
 
 
 def digest(texts: Iterable[str], paths: Iterable[Path]) -> str:
@@ -166,7 +192,7 @@ def _executed(text: str) -> str:
 
 
 def _expressions(text: str) -> list[str]:
-    return _NUM_ROLE.findall(text) + _ANSWER_OPTION.findall(text)
+    return _NUM_ROLE.findall(text) + _COMPUTED_OPTION.findall(text)
 
 
 def _figure_module(explorable_id: str) -> str:

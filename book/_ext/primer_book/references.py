@@ -1,7 +1,7 @@
 """Further reading from one list of data: the folded list of each chapter, and the whole by section.
 
 `book/references.toml` is the list. An icon says for what a reader would open a reference, another
-how deep it goes; each has a word beside it or as its text alternative.
+how deep it goes. Each has its word beside it: color alone tells nobody anything for certain.
 """
 
 from __future__ import annotations
@@ -119,35 +119,31 @@ def load(root: Path = ROOT) -> Library:
 
 
 def listed(items: Sequence[Reference]) -> nodes.bullet_list:
-    """References as a list of the page, icons with their words as text alternatives."""
+    """References as a list of the page."""
     found = nodes.bullet_list(bullet="-", classes=["references"])
     for item in items:
         link = nodes.reference("", "", nodes.emphasis("", item.title), refuri=item.address)
-        said = nodes.paragraph("", "", _icon(INTENTS, item.intent), nodes.Text(" "))
-        said += [_icon(DEPTHS, item.depth), nodes.Text(f" {item.authors}, "), link]
-        said += nodes.Text(f", {item.venue}, {item.year}. {item.gives}")
+        said = nodes.paragraph("", "", nodes.Text(f"{item.authors}, "), link)
+        said += nodes.Text(f", {item.venue}, {item.year}. {item.gives} ")
+        tags = (_tag(INTENTS, item.intent), nodes.Text(" · "), _tag(DEPTHS, item.depth))
+        said += make(Phrase, "span", *tags, classes=["reference-tags"])
         found += nodes.list_item("", said)
     return found
 
 
-def _icon(icons: Mapping[str, str], word: str) -> nodes.Node:
-    shown = nodes.Text(icons[word])
-    return make(Phrase, "span", shown, role="img", title=word, **{"aria-label": word})
-
-
-def legend() -> str:
-    """What the icons mean, as text."""
-    return " · ".join(f"{icon} {word}" for word, icon in {**INTENTS, **DEPTHS}.items())
+def _tag(icons: Mapping[str, str], word: str) -> nodes.Node:
+    """An icon that is only seen, and its word."""
+    icon = make(Phrase, "span", nodes.Text(icons[word]), **{"aria-hidden": "true"})
+    return make(Phrase, "span", icon, nodes.Text(f" {word}"))
 
 
 def markdown(chapter: int) -> str:
-    """The list of a chapter for a notebook, which has no text alternatives: the words come first."""
-    lines = [
-        f"- {INTENTS[item.intent]} {DEPTHS[item.depth]} {item.authors}, "
-        f"[*{item.title}*]({item.address}), {item.venue}, {item.year}. {item.gives}"
+    """The list of a chapter, for a notebook."""
+    return "\n".join(
+        f"- {item.authors}, [*{item.title}*]({item.address}), {item.venue}, {item.year}. "
+        f"{item.gives} {INTENTS[item.intent]} {item.intent} · {DEPTHS[item.depth]} {item.depth}"
         for item in load().of_chapter(chapter)
-    ]
-    return "\n".join([legend(), "", *lines])
+    )
 
 
 class Reading(SphinxDirective):
