@@ -88,6 +88,16 @@ def test_shares_of_nothing_and_of_everything():
     assert counted(2, "machine") == "2 machines"
 
 
+def test_parts_lie_on_the_belt():
+    drawn = draw_factory(factory.starve(8, 4))
+    belt = next(line for line in drawn.ax.lines if line.get_gid() == "belt")
+    start, end = belt.get_xdata()
+    for x, y, w, _ in belt_places(4):
+        assert start <= x
+        assert x + w <= end
+        assert belt.get_ydata()[0] < y < belt.get_ydata()[0] + 1
+
+
 def test_the_readout_is_exact():
     shop = factory.starve(12, 3, reuse=5)
     rows = {r.name: r.value for r in EXPLORABLE.readout(shop)}

@@ -14,6 +14,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register every part with Sphinx."""
     # Imported here: the notebook generator uses this package without Sphinx.
     from primer_book import (
+        api,
         blocks,
         claims,
         depends,
@@ -24,11 +25,13 @@ def setup(app: Sphinx) -> dict[str, Any]:
         pages,
         references,
         slim,
+        tables,
+        terms,
         validation,
     )
 
     parts = (mathml, slim, launch, numbers, blocks, pages, front)
-    for part in (*parts, depends, references, claims, validation):
+    for part in (*parts, depends, tables, terms, api, references, claims, validation):
         part.setup(app)
     return {
         "version": "1",

@@ -130,7 +130,7 @@ class Ledger(SphinxDirective):
         return found
 
     def table(self, chosen: list[Claim]) -> nodes.table:
-        heads = ("", "Claim", "Right")
+        heads = ("No.", "Claim", "Right")
         group = nodes.tgroup(cols=len(heads))
         group += [nodes.colspec(colwidth=width) for width in (12, 34, 54)]
         titles = [[nodes.paragraph("", head)] for head in heads]

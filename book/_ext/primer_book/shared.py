@@ -63,7 +63,10 @@ def digest(app: Sphinx, env: BuildEnvironment, assets: list[str]) -> str:
         env.toctree_includes,
         env.toc_secnumbers,
         env.toc_fignumbers,
-        *(domains["std"].get(key) for key in ("labels", "anonlabels", "objects", "terms")),
+        *(
+            _plain(domains["std"].get(key, {}))
+            for key in ("labels", "anonlabels", "objects", "terms")
+        ),
         domains.get("math", {}).get("objects"),
     ]
     text = json.dumps(state, default=_plain, sort_keys=True)

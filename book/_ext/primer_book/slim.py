@@ -51,6 +51,9 @@ _SEARCH_BUTTON = re.compile(r'(<button class="btn search-button-field[^>]*?) ari
 _SIDEBAR = re.compile(r'(<div id="pst-primary-sidebar") (class=)')
 _FIRST_MODE = re.compile(r'(dataset\.mode = localStorage\.getItem\("mode"\) \|\| )"";')
 _FIRST_THEME = re.compile(r'(dataset\.theme = localStorage\.getItem\("theme"\) \|\| )"\w*";')
+_UNFOLD = '<summary><span class="toctree-toggle"'
+# Without a nav of the theme's own name, every link of the page would be taken for a selector.
+_SPY = 'data-bs-target=".bd-toc-nav"'
 _NO_THEME = re.compile(r"(<html (?:(?!data-theme)[^>])*?) ?>")
 _SYSTEM_THEME = r'\1(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");'
 _SEARCH_FROM_FILE = (
@@ -62,7 +65,8 @@ def tidy(page: str) -> str:
     """Repair what the theme writes into every page.
 
     One viewport; a search button whose name is the text on it; the sidebar as a
-    landmark; the reader's light or dark before the first paint, not after it.
+    landmark, whose folded parts have a name; the reader's light or dark before the
+    first paint, not after it.
     """
     if _CHARSET.search(page):
         page = _VIEWPORT.sub("", page)
@@ -70,6 +74,8 @@ def tidy(page: str) -> str:
         page = _CHARSET.sub(lambda m: f"{m[0]}\n    {viewport}", page, count=1)
     page = _SEARCH_BUTTON.sub(r"\1", page)
     page = _SIDEBAR.sub(r'\1 role="complementary" aria-label="Book" \2', page)
+    page = page.replace(_UNFOLD, _UNFOLD.replace("<summary", '<summary aria-label="Pages below"'))
+    page = page.replace(_SPY, 'data-bs-target=".page-toc"')
     page = _NO_THEME.sub(r'\1 data-theme="light">', page, count=1)
     page = _FIRST_MODE.sub(r'\1"auto";', page)
     return _FIRST_THEME.sub(_SYSTEM_THEME, page)

@@ -35,8 +35,8 @@ class EnergyLadderFigure:
         Receives the energies; the rungs' names stand on its left.
     """
 
-    size: ClassVar[tuple[float, float]] = (6.0, 4.3)
-    box: ClassVar[tuple[float, float, float, float]] = (0.315, 0.14, 0.5, 0.735)
+    size: ClassVar[tuple[float, float]] = (6.0, 4.1)
+    box: ClassVar[tuple[float, float, float, float]] = (0.315, 0.145, 0.5, 0.775)
     depends: ClassVar[dict[str, tuple[str, ...]]] = {
         f"name-{i}": ("node",) for i in range(1, N_ROWS)
     }
@@ -242,8 +242,8 @@ def sentence(ladder: EnergyLadder) -> str:
     start = f"{cost}, main memory {{main_ratio}} to {{main_upper_ratio}}. "
     if not any(rung.kind == "instruction" for rung in ladder.rungs):
         return start + (
-            "DDR4 still takes what DRAM took at its cheapest at 45 nm, while the multiply-add "
-            "became cheaper; HBM2 and the memories on the chip followed it."
+            "Compared with 45 nm, the large memory on the chip, and HBM2 in place of DRAM, gained "
+            "more than the multiply-add; DDR4 is no cheaper than DRAM at its cheapest."
         )
     return start + (
         "A GPU's instruction around it costs {instruction_ratio}: a chip had better do more than "

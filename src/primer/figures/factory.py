@@ -77,6 +77,9 @@ class FactoryFigure:
         ax.add_patch(walls)
         middle = USES_Y + USE / 2
         ax.add_patch(Rectangle((BELT_X, middle - PART / 2), PART, PART, fc=style.MEMORY))
+        ax.plot([BELT_X, BELT_END], [BELT_Y, BELT_Y], color=style.MUTED, lw=2.0, gid="belt")
+        for x in (BELT_X + 1.6, (BELT_X + BELT_END) / 2, BELT_END - 1.6):
+            ax.plot([x], [BELT_Y - 2.0], "o", ms=7, mfc="none", mec=style.MUTED, mew=1.4)
         self._arrow(BELT_END - 0.6, SHOP_X - 0.4, BELT_Y + PART / 2)
         self._arrow(BELT_X + PART + 0.6, USES_X, middle)
 

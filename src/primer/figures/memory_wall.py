@@ -6,10 +6,7 @@ the steeper one, the wall rises. Below, their quotient in absolute terms, the ri
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -18,16 +15,13 @@ from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from matplotlib.transforms import Bbox, offset_copy
 
-from primer import _checks, hardware, units
+from primer import units
 from primer.explore.explorable import Control, Explorable, Row
 from primer.figures import _svg, style
-from primer.hardware import Chip
+from primer.figures._history import FAMILIES, History, Milestone, history
 
 Point = tuple[float, float]
 
-FAMILIES = ("NVIDIA data-center GPU", "Google TPU", "AMD data-center GPU")
-WIDTH_BITS = 16
-NEARLY = 0.9  # share of the highest ridge from which a chip counts as about as high
 GROWTH_LIMITS = (0.7, 80.0)
 RIDGE_LIMIT = 640.0
 LETTER = 6.1  # points, of the labels' type
@@ -36,130 +30,6 @@ PLACES: tuple[Point, ...] = (
     (0, 11), (0, -12), (-1, 0), (1, 0), (-1, 9), (1, 9), (-1, -10), (1, -10), (0, 23),
     (0, -24), (-1, 15), (1, 15), (0, 35), (0, -36),
 )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class Milestone:
-    """One chip in the history of its family.
-
-    Parameters
-    ----------
-    label : str
-        Short name, such as "H100".
-    first_year, last_year : float [year]
-        The interval in which it came out, as finely as it is known.
-    announced : bool
-        Whether nobody can have one yet.
-    compute : str
-        The 16-bit format of the peak.
-    peak_flop_per_s, bandwidth_bytes_per_s, ridge_flop_per_byte : float
-    """
-
-    label: str
-    first_year: float
-    last_year: float
-    announced: bool
-    compute: str
-    peak_flop_per_s: float
-    bandwidth_bytes_per_s: float
-    ridge_flop_per_byte: float
-
-    @property
-    def year(self) -> float:
-        """Middle of the interval, float [year]."""
-        return (self.first_year + self.last_year) / 2
-
-
-@dataclass(frozen=True, kw_only=True)
-class History:
-    """The chips of a family in the order in which they came, and what became of its ridge."""
-
-    family: str
-    milestones: tuple[Milestone, ...]
-
-    @cached_property
-    def released(self) -> tuple[Milestone, ...]:
-        """Those that exist."""
-        return tuple(m for m in self.milestones if not m.announced)
-
-    @property
-    def first(self) -> Milestone:
-        """What the growth is relative to."""
-        return self.released[0]
-
-    @property
-    def newest(self) -> Milestone:
-        """The last one that exists."""
-        return self.released[-1]
-
-    @property
-    def peak_ratio(self) -> float:
-        """Growth of the peak from the first chip to the newest."""
-        return self.newest.peak_flop_per_s / self.first.peak_flop_per_s
-
-    @property
-    def bandwidth_ratio(self) -> float:
-        """Growth of the bandwidth from the first chip to the newest."""
-        return self.newest.bandwidth_bytes_per_s / self.first.bandwidth_bytes_per_s
-
-    @property
-    def highest(self) -> Milestone:
-        """The chip that asks for the most reuse."""
-        return max(self.released, key=lambda m: m.ridge_flop_per_byte)
-
-    @property
-    def plateau(self) -> Milestone:
-        """The first chip whose ridge is within a tenth of the highest one."""
-        enough = NEARLY * self.highest.ridge_flop_per_byte
-        return next(m for m in self.released if m.ridge_flop_per_byte >= enough)
-
-
-def history(family: str = FAMILIES[0]) -> History:
-    """The 16-bit history of a family, from the tables as they are now.
-
-    Chips without a 16-bit peak, a bandwidth or a date of release are left out.
-
-    Examples
-    --------
-    >>> history().first.label, round(history().first.ridge_flop_per_byte)
-    ('V100', 139)
-    """
-    _checks.one_of("family", family, FAMILIES)
-    chips = [hardware.load(name) for name in hardware.names(rooflines=True)]
-    chips = [c for c in chips if c.family == family and c.release and _format(c)]
-    short = Counter(_name(c) for c in chips)
-    found = [_milestone(c, f" {_size(c)}" if short[_name(c)] > 1 else "") for c in chips]
-    return History(family=family, milestones=tuple(sorted(found, key=lambda m: (m.year, m.label))))
-
-
-def _format(chip: Chip) -> str | None:
-    """The format of the 16-bit roof."""
-    return next((f for f in ("bf16", "fp16") if f in chip.precisions()), None)
-
-
-def _name(chip: Chip) -> str:
-    return chip.name.removeprefix("TPU").split()[0].rstrip(",")
-
-
-def _size(chip: Chip) -> str:
-    return " ".join(chip.name.split()[-2:])
-
-
-def _milestone(chip: Chip, more: str) -> Milestone:
-    compute = _format(chip)
-    assert compute
-    assert chip.release
-    start, end = chip.release.years
-    return Milestone(
-        label=_name(chip) + more,
-        first_year=start,
-        last_year=end,
-        announced=chip.announced,
-        compute=compute,
-        peak_flop_per_s=chip.peak_flop_per_s(compute),
-        bandwidth_bytes_per_s=chip.bandwidth_bytes_per_s,
-        ridge_flop_per_byte=chip.ridge_flop_per_byte(compute),
-    )
 
 
 class MemoryWallFigure:
@@ -172,7 +42,7 @@ class MemoryWallFigure:
     """
 
     size: ClassVar[tuple[float, float]] = (6.0, 5.4)
-    box: ClassVar[tuple[float, float, float, float]] = (0.13, 0.07, 0.85, 0.435)
+    box: ClassVar[tuple[float, float, float, float]] = (0.13, 0.07, 0.825, 0.435)
     depends: ClassVar[dict[str, tuple[str, ...]]] = {}
 
     def __init__(self, ax: Axes) -> None:
@@ -209,18 +79,13 @@ class MemoryWallFigure:
 
     def _series(self, name: str, ax: Axes, color: str, marker: str) -> tuple[Any, ...]:
         """Line, whiskers where only a span of time is known, full and hollow markers."""
-        style_of: dict[str, Any] = {
-            "color": color,
-            "ls": "",
-            "marker": marker,
-            "ms": 6.5,
-            "mew": 1.5,
-        }
+        look: dict[str, Any] = {"ls": "", "marker": marker, "ms": 6.5, "mew": 1.5}
         (line,) = ax.plot([], [], color=color, lw=2.0, gid=f"{name}-line")
         (hope,) = ax.plot([], [], color=color, lw=1.4, ls=(0, (3, 2)), gid=f"{name}-hope")
         (spread,) = ax.plot([], [], "|-", color=color, lw=1.2, ms=7, gid=f"{name}-spread")
-        (real,) = ax.plot([], [], mec=color, gid=f"{name}-real", zorder=4, **style_of)
-        (plan,) = ax.plot([], [], mfc=style.SURFACE, gid=f"{name}-plan", zorder=5, **style_of)
+        (real,) = ax.plot([], [], c=color, gid=f"{name}-real", zorder=4, **look)
+        (plan,) = ax.plot([], [], mec=color, gid=f"{name}-plan", zorder=5, **look)
+        plan.set_markerfacecolor(style.SURFACE)
         for artist in (line, hope, spread, real, plan):
             artist.set_clip_on(False)
         return (line, hope, spread, real, plan)
