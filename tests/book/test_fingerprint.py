@@ -159,6 +159,11 @@ def test_cells_lose_their_options_and_explorables_keep_their_order():
     assert fingerprint.explorables(text) == ["b", "a"]
 
 
+def test_a_cell_that_only_a_kernel_runs_counts_for_nothing(package):
+    live = "\n```{code-cell}\n:tags: [skip-execution]\n\nfrom primer import energy\n```\n"
+    assert _tracer(package).page(PAGE + live) == _tracer(package).page(PAGE)
+
+
 def test_an_unknown_module_is_named(package):
     with pytest.raises(ValueError, match=r"primer\.nothing"):
         _tracer(package).closure({"primer.nothing"})

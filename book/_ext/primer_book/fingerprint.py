@@ -155,8 +155,13 @@ class Tracer:
 
 
 def cells(text: str) -> list[str]:
-    """Source of the code cells of a MyST notebook, without their options."""
-    return [_OPTIONS.sub("", match[2]) for match in _CELL.finditer(text)]
+    """Source of the code cells that a build executes, without their options."""
+    found = []
+    for match in _CELL.finditer(text):
+        options = _OPTIONS.match(match[2])
+        if not (options and "skip-execution" in options[0]):
+            found.append(_OPTIONS.sub("", match[2]))
+    return found
 
 
 def explorables(text: str) -> list[str]:
