@@ -69,3 +69,27 @@ def test_the_switch_changes_no_number(value):
     assert number == repr(sum(1 / i for i in range(1, 1000)))
     assert (enabled == "False") or value == "0"
     assert imported == enabled
+
+
+FUSED = frozenset({"contract"})
+
+
+@_jit.njit(fastmath=FUSED)
+def fused(x, y, z):
+    return x * y + z
+
+
+@_jit.njit
+def calls_fused(x):
+    return fused(x, x, x)
+
+
+def test_freedoms_are_given_to_the_function_that_asks_and_to_no_other():
+    assert fused(2.0, 3.0, 4.0) == fused.py_func(2.0, 3.0, 4.0) == 10.0
+    assert calls_fused(2.0) == 6.0
+    assert (fused.fastmath, calls_fused.fastmath) == (FUSED, frozenset())
+    if _jit.is_enabled():
+        caller = _jit._compile(calls_fused.py_func, frozenset())
+        callee = caller.py_func.__globals__["fused"]
+        assert callee.targetoptions["fastmath"] == set(FUSED)
+        assert not caller.targetoptions["fastmath"]

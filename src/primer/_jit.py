@@ -10,7 +10,7 @@ import importlib.util
 import os
 import types
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, overload
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -22,7 +22,11 @@ def is_enabled() -> bool:
     return importlib.util.find_spec("numba") is not None
 
 
-def njit(function: _F) -> _F:
+@overload
+def njit(function: _F) -> _F: ...
+@overload
+def njit(*, fastmath: frozenset[str]) -> Callable[[_F], _F]: ...
+def njit(function: Any = None, *, fastmath: frozenset[str] = frozenset()) -> Any:
     """Compile a function on its first call; the plain function stays reachable as ``.py_func``.
 
     Parameters
@@ -30,6 +34,9 @@ def njit(function: _F) -> _F:
     function : callable
         Loops over scalars and NumPy arrays. A jitted function that calls another jitted one must
         reach it as a global of its module.
+    fastmath : frozenset of str
+        Freedoms that LLVM may take, such as "contract". They change the last digits, so they are
+        for code that is timed, not for models.
 
     Returns
     -------
@@ -44,30 +51,38 @@ def njit(function: _F) -> _F:
     >>> twice(21), twice.py_func(21)
     (42, 42)
     """
+    if function is None:
+        return functools.partial(_lazy, fastmath=fastmath)
+    return _lazy(function, fastmath=fastmath)
+
+
+def _lazy(function: _F, *, fastmath: frozenset[str]) -> _F:
     compiled: list[Callable[..., Any]] = []
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         if not compiled:
-            compiled.append(_compile(function))
+            compiled.append(_compile(function, fastmath))
         return compiled[0](*args, **kwargs)
 
     wrapper.py_func = function  # type: ignore[attr-defined]
+    wrapper.fastmath = fastmath  # type: ignore[attr-defined]
     return cast(_F, wrapper)
 
 
 @functools.cache
-def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
+def _compile(function: Callable[..., Any], fastmath: frozenset[str]) -> Callable[..., Any]:
     """Numba's version of a plain function, or the function itself where Numba is not used."""
     if not is_enabled():
         return function
     import numba
 
     target = _with_compiled_globals(function)
+    options: dict[str, Any] = {"fastmath": set(fastmath)}
     try:
-        return cast(Callable[..., Any], numba.njit(target, cache=True))
+        return cast(Callable[..., Any], numba.njit(target, cache=True, **options))
     except RuntimeError:  # a function typed into a notebook has no file to cache beside
-        return cast(Callable[..., Any], numba.njit(target))
+        return cast(Callable[..., Any], numba.njit(target, **options))
 
 
 def _with_compiled_globals(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -78,9 +93,10 @@ def _with_compiled_globals(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     inner = {}
     for name in function.__code__.co_names:
-        plain = getattr(function.__globals__.get(name), "py_func", function)
+        called = function.__globals__.get(name)
+        plain = getattr(called, "py_func", function)
         if plain is not function:
-            inner[name] = _compile(plain)
+            inner[name] = _compile(plain, getattr(called, "fastmath", frozenset()))
     if not inner:
         return function
     copy = types.FunctionType(

@@ -4,6 +4,9 @@ A workload is a frozen description of shapes and storage. It knows its FLOP (a m
 and its compulsory bytes: every operand read once, every result written once, as if a cache held
 everything in between. Real traffic is never less.
 
+Layers are found here, too: `Linear`, `MLP` and `TransformerLayer`, `Conv2d`, `Attention`. Each
+names the matrix products that it becomes.
+
 >>> work = Matmul(1024, 3072, 768)
 >>> work.flop, work.compulsory_bytes, work.intensity_flop_per_byte
 (4831838208.0, 12582912.0, 384.0)
@@ -11,138 +14,20 @@ everything in between. Real traffic is never less.
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from typing import Protocol
 
 from primer import _checks
+from primer._products import STORAGE_BYTES, Gemm, Matmul, Workload, element_bytes, intensity
+from primer.attention import Attention as Attention
+from primer.convolution import Conv2d as Conv2d
+from primer.layers import MLP as MLP
+from primer.layers import Linear as Linear
+from primer.layers import TransformerLayer as TransformerLayer
 
-# Bytes that one element takes in memory. tf32 computes with 19 bits and is stored in 32.
-STORAGE_BYTES = {
-    "fp64": 8.0, "fp32": 4.0, "tf32": 4.0, "bf16": 2.0, "fp16": 2.0,
-    "fp8": 1.0, "fp6": 0.75, "fp4": 0.5, "int8": 1.0, "int4": 0.5,
-}  # fmt: skip
-
-
-class Workload(Protocol):
-    """What `primer.roofline.place` needs to know of any workload."""
-
-    @property
-    def flop(self) -> float:
-        """Floating-point operations."""
-
-    @property
-    def compulsory_bytes(self) -> float:
-        """Bytes that must cross the memory interface."""
-
-
-def element_bytes(storage: str) -> float:
-    """Bytes per element of a storage format, float [B].
-
-    >>> element_bytes("tf32"), element_bytes("int4")
-    (4.0, 0.5)
-    """
-    return STORAGE_BYTES[_checks.one_of("storage", storage, tuple(STORAGE_BYTES))]
-
-
-def intensity(flop: float, traffic_bytes: float) -> float:
-    """Arithmetic intensity, flop / bytes, float [FLOP/B]; infinite without any bytes.
-
-    >>> intensity(2.0, 8.0), intensity(1.0, 0.0)
-    (0.25, inf)
-    """
-    if traffic_bytes == 0:
-        return float("inf") if flop > 0 else 0.0
-    return flop / traffic_bytes
-
-
-@dataclass(frozen=True)
-class Matmul:
-    """A matrix product C[m, n] = A[m, k] · B[k, n].
-
-    FLOP = 2·m·n·k; compulsory bytes = e·(m·k + k·n) + e_out·m·n, with e bytes per element.
-    Left out: bias, activation, the re-reading of operands that no cache can hold.
-
-    Parameters
-    ----------
-    m, n, k : int
-        Rows of C, columns of C, and the length of every dot product.
-    storage : str
-        Format of A and B in memory, a key of `STORAGE_BYTES`.
-    output_storage : str, optional
-        Format of C, if it differs.
-
-    Raises
-    ------
-    ValueError
-        If a size is not a positive integer, or a format unknown.
-
-    Examples
-    --------
-    One token through a layer of 768 × 3072: two FLOP per weight, two bytes per weight.
-
-    >>> token = Matmul(1, 3072, 768)
-    >>> token.n_macs, token.flop, round(token.intensity_flop_per_byte, 3)
-    (2359296, 4718592.0, 0.998)
-    """
-
-    m: int
-    n: int
-    k: int
-    storage: str = "bf16"
-    output_storage: str | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("m", "n", "k"):
-            object.__setattr__(self, name, _checks.whole(name, getattr(self, name)))
-        element_bytes(self.storage)
-        if self.output_storage is not None:
-            _checks.one_of("output_storage", self.output_storage, tuple(STORAGE_BYTES))
-
-    @property
-    def n_macs(self) -> int:
-        """Multiply-adds, m·n·k, int."""
-        return self.m * self.n * self.k
-
-    @property
-    def flop(self) -> float:
-        """Two for every multiply-add, float [FLOP]."""
-        return 2.0 * self.n_macs
-
-    @property
-    def a_bytes(self) -> float:
-        """Size of A, m·k elements, float [B]."""
-        return element_bytes(self.storage) * self.m * self.k
-
-    @property
-    def b_bytes(self) -> float:
-        """Size of B, k·n elements, float [B]."""
-        return element_bytes(self.storage) * self.k * self.n
-
-    @property
-    def c_bytes(self) -> float:
-        """Size of C, m·n elements in its own format, float [B]."""
-        return element_bytes(self.output_storage or self.storage) * self.m * self.n
-
-    @property
-    def compulsory_bytes(self) -> float:
-        """A and B read once, C written once, float [B]."""
-        return self.a_bytes + self.b_bytes + self.c_bytes
-
-    @property
-    def intensity_flop_per_byte(self) -> float:
-        """Highest intensity that any implementation can reach, float [FLOP/B]."""
-        return intensity(self.flop, self.compulsory_bytes)
-
-    @property
-    def intensity_limit_flop_per_byte(self) -> float:
-        """What the intensity approaches as m grows without end, float [FLOP/B].
-
-        B is then read for nothing, and what remains is each row's own traffic:
-        2·n·k FLOP on e·k + e_out·n bytes.
-
-        >>> Matmul(1, 3072, 768).intensity_limit_flop_per_byte
-        614.4
-        """
-        return 2.0 * self.n * self.k / ((self.a_bytes + self.c_bytes) / self.m)
+# What this page of the reference shows, in its order; the layers have pages of their own.
+__all__ = [  # noqa: RUF022
+    "Matmul", "TiledMatmul", "Gemm", "StreamKernel", "STREAM_KERNELS", "Stream", "VectorAdd",
+    "Workload", "STORAGE_BYTES", "element_bytes", "intensity",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)

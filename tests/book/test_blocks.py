@@ -118,7 +118,7 @@ def test_page_contract(build: Build) -> None:
     assert link is not None
     assert link.text == "The canonical roofline"
     assert [term.text for term in page.select("div.takeaway dt")] == [
-        "Killer diagram", "Mental model", "Takeaway",
+        "The figure", "Mental model", "Takeaway",
     ]  # fmt: skip
     assert page.select_one("div.takeaway dd em") is not None
     assert page.select_one("div.lies li") is not None

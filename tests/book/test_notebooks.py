@@ -152,7 +152,7 @@ def test_our_blocks() -> None:
     assert "<summary>Solution</summary>\n\nIt is 4.\n\n</details>" in flat
     assert "How much?\n\n*Write down your number (TFLOP/s)" in flat
     assert "\n\nThe model says **989.4 TFLOP/s**. Not 2.\n\n</details>" in flat
-    assert "> **Killer diagram.** The roofline\n>\n> **Mental model.** a *slope*\n" in flat
+    assert "> **The figure.** The roofline\n>\n> **Mental model.** a *slope*\n" in flat
     assert "> **Takeaway.** Move 1.\n" in flat
     assert "> **Where this model lies**\n>\n> - a\n" in flat
     assert "<summary>For readers who want to go deeper</summary>\n\n- b\n\n</details>" in flat

@@ -97,13 +97,13 @@ class Deeper(Block):
 
 
 class Takeaway(Block):
-    """The killer diagram, the mental model and the sentence, always in this form and order."""
+    """The figure to keep, the mental model and the sentence, always in this form and order."""
 
     option_spec: ClassVar[Options] = {"killer": directives.unchanged, "model": directives.unchanged}
 
     def run(self) -> list[nodes.Node]:
         rows = [
-            ("Killer diagram", [nodes.paragraph("", "", self.killer())]),
+            ("The figure", [nodes.paragraph("", "", self.killer())]),
             ("Mental model", [nodes.paragraph("", "", *self.inline(self.option("model")))]),
             ("Takeaway", self.body()),
         ]

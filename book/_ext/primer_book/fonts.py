@@ -22,7 +22,7 @@ _MADE_BY = "primer fonts 1"
 LATIN = "".join(map(chr, [*range(0x20, 0x7F), *range(0xA0, 0x100)]))
 GREEK = "ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩαβγδεζηθικλμνξοπρςστυφχψω"
 FIGURE_SIGNS = (
-    "–—‘’“”•…‰′″⁄→←↑↓↔⇒∂∆∏∑Σ−√∞∝≈≠≡≤≥≪≫⌈⌉⌊⌋⟨⟩⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ₀₁₂₃₄₅₆₇₈₉₊₋ₙ"
+    "–—‘’“”•…‰′″⁄→←↑↓↔⇒∂∆∏∑Σ−√∞∝≈≠≡≤≥≪≫⌈⌉⌊⌋⟨⟩⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ₀₁₂₃₄₅₆₇₈₉₊₋ₙᵀ"
     "■□▲△▼▽●○◆◇✓✗\u2009\u200a\u202f"
 )
 # Present in every math font of the book, so that a new formula seldom changes it.

@@ -39,7 +39,7 @@ def _takeaway(flat: Flattener, name: str, parsed: DirectiveParsingResult, line: 
     label, _, title = option(flat, parsed, "killer", line).partition(" ")
     model = option(flat, parsed, "model", line)
     rows = [
-        f"**Killer diagram.** {flat.link('#' + label, title.strip(), line)}",
+        f"**The figure.** {flat.link('#' + label, title.strip(), line)}",
         f"**Mental model.** {flat.inline(model, None, line)}",
         f"**Takeaway.** {flat.body(parsed, line)}",
     ]

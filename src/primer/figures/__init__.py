@@ -16,7 +16,7 @@ from primer import _checks
 if TYPE_CHECKING:
     from primer.explore.explorable import Explorable
 
-_SHARED = ("slopes", "style")
+_SHARED = ("slopes", "style", "three_layers")
 
 
 def ids() -> tuple[str, ...]:

@@ -343,8 +343,8 @@ def sentence(point: RooflinePoint) -> str:
             "{peak_frac} of their peak. More intensity or more bandwidth helps, more peak does not."
         )
     return (
-        "The math units are the limit: at {intensity_flop_per_byte} this kernel reaches the peak, "
-        "and the memory waits. More intensity or more bandwidth changes nothing."
+        "The math units are the limit: at {intensity_flop_per_byte} this kernel can reach the "
+        "peak, and the memory waits. More intensity or more bandwidth changes nothing."
     )
 
 

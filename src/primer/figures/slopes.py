@@ -20,8 +20,9 @@ from primer.figures import _svg, style
 
 X_LIMITS = (3.0, 300_000.0)
 Y_LIMITS = (1e12, 3e15)
-# NVIDIA prints no rate for the L2 cache, and this card was not measured. The PCIe card, whose cache
-# is the same and whose clock is lower, read this much (source "gpu_benches_l2" of the tables).
+# NVIDIA prints no rate for the L2 cache, and no measurement of this card was found. On the PCIe
+# card, whose clock is lower, Chips and Cheese read this much, as the scaling book quotes it;
+# gpu-benches (source "gpu_benches_l2" of the tables) read 6.9 TB/s on that card.
 L2_OF_PCIE_CARD_BYTES_PER_S = 5.5e12
 
 

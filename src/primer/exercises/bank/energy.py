@@ -8,30 +8,30 @@ from primer.exercises.number import Number
 from primer.exercises.slips import Slip
 from primer.exercises.verdict import Exercise
 
-_OPERAND = "fp32"
+_OPERAND = "fp16"
 
 
-def _multiply_adds_per_word() -> tuple[float, float]:
+def _multiply_adds_per_number() -> tuple[float, float]:
     return energy.ladder("45nm", _OPERAND).rung("dram").ratio_range
 
 
-def _operations_per_word(operation: str) -> tuple[float, float]:
+def _operations_per_number(operation: str) -> tuple[float, float]:
     rung = energy.ladder("45nm", _OPERAND).rung("dram")
     each = energy.operation(f"{_OPERAND}_{operation}", node="45nm").value
     return rung.energy_j / each, rung.upper_j / each
 
 
-_WORD = Number(
-    answer=_multiply_adds_per_word,
+_NUMBER = Number(
+    answer=_multiply_adds_per_number,
     rel_tol=0.02,
-    what="multiply-adds per word (any value in the range)",
+    what="multiply-adds per number (any value in the range)",
     slips=(
-        slips.WIDE_ACCESS.times(2),
+        slips.WIDE_ACCESS.times(4, 2),
         Slip("adds alone", "Those are adds. A multiply-add needs a multiply as well.").at(
-            lambda: _operations_per_word("add")
+            lambda: _operations_per_number("add")
         ),
         Slip("multiplies alone", "Those are multiplies. A multiply-add needs an add as well.").at(
-            lambda: _operations_per_word("multiply")
+            lambda: _operations_per_number("multiply")
         ),
         slips.UPSIDE_DOWN,
     ),
@@ -41,7 +41,7 @@ _WORD = Number(
 
 
 def _add_s(*, write_allocate: bool = False, arrays_frac: float = 1.0) -> float:
-    work = workloads.VectorAdd(10**8, _OPERAND, write_allocate)
+    work = workloads.VectorAdd(10**8, "fp32", write_allocate)
     return arrays_frac * work.compulsory_bytes / 50e9
 
 
@@ -71,4 +71,4 @@ _VECTOR_ADD = Number(
     otherwise="Count the bytes of all arrays that cross the bus, and divide by the bandwidth.",
 )
 
-EXERCISES: dict[str, Exercise] = {"0.1": _WORD, "0.3": _VECTOR_ADD}
+EXERCISES: dict[str, Exercise] = {"0.1": _NUMBER, "0.3": _VECTOR_ADD}

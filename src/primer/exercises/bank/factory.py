@@ -10,7 +10,7 @@ from primer.exercises.verdict import Exercise
 
 
 def _shop() -> factory.Shop:
-    return factory.starve(8, 2.0)
+    return factory.starve(15, 3.0)
 
 
 _FULL_REUSE = Number(

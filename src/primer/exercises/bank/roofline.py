@@ -52,26 +52,26 @@ _TURNING_POINT = Number(
 )
 
 
-def _gpu_to_tpu(*, peaks: bool = False) -> float:
-    gpu, tpu = hardware.load("h100_sxm5_80gb"), hardware.load("tpu_v5e")
+def _second_over_first(*, peaks: bool = False) -> float:
+    first, second = hardware.load("h100_sxm5_80gb"), hardware.load("mi300x")
     if peaks:
-        return gpu.peak_flop_per_s("bf16") / tpu.peak_flop_per_s("bf16")
+        return second.peak_flop_per_s("bf16") / first.peak_flop_per_s("bf16")
     work = workloads.VectorAdd(10**6)
     # Far below both ridges, so that the precision of the roof does not matter.
-    before = roofline.place(gpu, work).attainable_flop_per_s
-    return before / roofline.place(tpu, work).attainable_flop_per_s
+    before = roofline.place(first, work).attainable_flop_per_s
+    return roofline.place(second, work).attainable_flop_per_s / before
 
 
 _SLOPES = Number(
-    answer=_gpu_to_tpu,
+    answer=_second_over_first,
     rel_tol=0.02,
-    what="the factor by which the speed in (b) falls",
+    what="the factor by which the speed in (b) changes",
     slips=(
         Slip(
             "ratio of the peaks",
             "That is the ratio of the peaks. On which side of both ridges is a vector add?",
-        ).at(lambda: _gpu_to_tpu(peaks=True)),
-        slips.UPSIDE_DOWN.saying("Upside down: by what factor was the first chip faster?"),
+        ).at(lambda: _second_over_first(peaks=True)),
+        slips.UPSIDE_DOWN.saying("Upside down: which of the two chips is the faster one?"),
         Slip("no change", "The intensity stays. Does the speed?").at(lambda: 1.0),
     ),
     otherwise="Which number of a chip sets the speed of a memory-bound program?",
