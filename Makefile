@@ -67,7 +67,7 @@ types: $(DEV_READY)
 	@$(TIME) types -- $(PY) -m mypy
 
 layers: $(DEV_READY)
-	@$(TIME) layers -- $(VENV)/bin/lint-imports
+	@$(TIME) layers -- $(PY) -c 'from importlinter.cli import lint_imports_command as run; run()'
 
 doctests: $(DEV_READY)
 	@$(TIME) doctests -- $(PY) -m pytest -q --doctest-modules src/primer

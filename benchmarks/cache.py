@@ -57,7 +57,7 @@ CASES = (
 )
 
 
-def best(do: Callable[[], Any], repeat: int = 5) -> tuple[float, Any]:
+def best(do: Callable[[], Any], repeat: int = 9) -> tuple[float, Any]:
     """Least seconds of some calls, after one to warm up, and what the last one returned."""
     do()
     times = []

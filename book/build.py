@@ -31,6 +31,7 @@ STAGES = ("execution", "frames", "pages")
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _PAGE = re.compile(r"ExecutionError: (\S+\.(?:md|ipynb))$")
 _WARNING = re.compile(r"(?:^|: )(?:WARNING|ERROR|CRITICAL|SEVERE): ")
+_THROWN = re.compile(r"\(exception: (.+)\)$")
 _RAISED = re.compile(r"^([A-Za-z_.]*(?:Error|Exception|Interrupt|Warning|Exit|Iteration)): ?(.*)$")
 
 
@@ -85,6 +86,19 @@ def failed_page(lines: Sequence[str]) -> str | None:
     return f"{page}: a cell raised {raised[1]}: {raised[2]}" if raised else f"{page}: a cell failed"
 
 
+def cause(lines: Sequence[str]) -> str | None:
+    """The exception that ended a build where no cell did: the innermost one that has words.
+
+    Sphinx wraps what a handler raises into a sentence about the handler, and Jupyter Book that
+    into one about itself.
+    """
+    raised = [m for line in lines if (m := _RAISED.match(line)) and m[2]]
+    inner = [m for m in raised if not m[2].startswith(("Handler <", "There was an error in"))]
+    if inner:
+        return f"{inner[-1][1]}: {inner[-1][2]}"
+    return next((m[1] for line in reversed(lines) if (m := _THROWN.search(line))), None)
+
+
 def complaints(lines: Iterable[str]) -> list[str]:
     """What Sphinx warned of, each once, with paths from the repository's root."""
     found = (line.replace(f"{ROOT}{os.sep}", "") for line in lines if _WARNING.search(line))
@@ -94,11 +108,11 @@ def complaints(lines: Iterable[str]) -> list[str]:
 def report_failure(lines: Sequence[str], status: int) -> None:
     """Say last, where it is read, what has to be mended."""
     print(f"\nbook: FAILED (exit status {status})", file=sys.stderr)
-    page = failed_page(lines)
+    failed = failed_page(lines) or cause(lines)
     warnings = complaints(lines)
-    for line in [page] if page else warnings[:20]:
+    for line in [failed] if failed else warnings[:20]:
         print(f"  {line}", file=sys.stderr)
-    if not page and len(warnings) > 20:
+    if not failed and len(warnings) > 20:
         print(f"  … and {len(warnings) - 20} more, above", file=sys.stderr)
     print("  _build/html is incomplete and marked so.", file=sys.stderr)
 

@@ -86,7 +86,42 @@ def test_good_values_come_back_as_plain_numbers(x):
             assert check("x", given_as) == x
 
 
-@given(st.integers(min_value=1, max_value=2**62))
+@given(st.integers(min_value=1, max_value=10**15))
 def test_whole_numbers_come_back_as_int(n):
     assert type(_checks.whole("n", np.int64(n))) is int
     assert _checks.whole("n", np.int64(n)) == n
+
+
+@pytest.mark.parametrize("value", [10**15 + 1, 10**400, 10**6000, 1 << 10**6])
+def test_whole_numbers_stay_small_enough_for_products(value):
+    with pytest.raises(ValueError, match=r"^n must be at most 1,000,000,000,000,000; got "):
+        _checks.whole("n", value)
+    with pytest.raises(ValueError, match=r"^n must be at most 17; got 18$"):
+        _checks.whole("n", 18, maximum=17)
+
+
+class _Unspeakable:
+    def __repr__(self):
+        raise RuntimeError("no")
+
+
+@pytest.mark.parametrize("value", [_Unspeakable(), -(10**6000), "a" * 10**6, b"a" * 10**6])
+def test_every_value_has_a_short_message(value):
+    with pytest.raises(ValueError, match=r"^x must be positive; got ") as caught:
+        _checks.positive("x", value)
+    assert len(str(caught.value)) < 120
+
+
+def test_results_must_be_finite():
+    _checks.keeps_finite("x", 1.0, time_s=2.0)
+    for result in (math.inf, -math.inf, math.nan):
+        with pytest.raises(ValueError, match=r"^x must leave time_s finite; got 1\.0$"):
+            _checks.keeps_finite("x", 1.0, energy_j=1.0, time_s=result)
+
+
+def test_real_welcomes_infinity_and_nan():
+    assert _checks.real("x", math.inf) == math.inf
+    assert math.isnan(_checks.real("x", math.nan))
+    for value in (None, True, "1", np.ones(2)):
+        with pytest.raises(ValueError, match=r"^x must be a number; got "):
+            _checks.real("x", value)

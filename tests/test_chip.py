@@ -2,6 +2,7 @@
 
 import datetime
 
+import numpy as np
 import pytest
 
 from primer import hardware
@@ -238,3 +239,39 @@ def test_releases_follow_each_other():
     tpus = ["tpu_v1", "tpu_v2", "tpu_v3", "tpu_v4", "tpu_v5e", "tpu_v5p", "tpu_v6e", "tpu_v7"]
     dates = [hardware.load(chip).release.years[0] for chip in tpus]
     assert dates == sorted(dates)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"name": np.ones(2)}, "name must be a non-empty string; got an array"),
+        ({"name": ""}, "name must be a non-empty string; got ''"),
+        ({"peak_flop_per_s": np.ones(2)}, "peak_flop_per_s must map .*got an array"),
+        ({"source": "me"}, "source must be a Source, or left out; got 'me'"),
+        ({"source": 3}, "source must be a Source, or left out; got 3"),
+        ({"unit": np.ones(2)}, "unit must be one of"),
+    ],
+)
+def test_what_makes_no_chip_is_named(change, message):
+    given = {"name": "c", "peak_flop_per_s": {"fp32": 1e12}, "bandwidth_bytes_per_s": 1e9}
+    with pytest.raises(ValueError, match=message):
+        hardware.Chip.custom(**(given | change))
+
+
+def test_a_source_may_be_left_out():
+    rates = {"peak_flop_per_s": {"fp32": 1e12}, "bandwidth_bytes_per_s": 1e9}
+    own = hardware.Source(key="bench", title="my bench")
+    assert hardware.Chip.custom("c", **rates, source=own).bandwidth.source is own
+    assert hardware.Chip.custom("c", **rates, source=None) == hardware.Chip.custom("c", **rates)
+
+
+def test_a_ridge_is_finite():
+    odd = hardware.Chip.custom("c", peak_flop_per_s={"fp32": 1e300}, bandwidth_bytes_per_s=1e-300)
+    with pytest.raises(ValueError, match="bandwidth_bytes_per_s must leave ridge_flop_per_byte"):
+        odd.ridge_flop_per_byte("fp32")
+
+
+@pytest.mark.parametrize("compute", [3, None, "fp17", np.ones(2)])
+def test_only_precisions_have_a_rate(compute):
+    with pytest.raises(ValueError, match="compute must be one of fp64"):
+        hardware.rate_unit(compute)

@@ -115,8 +115,9 @@ SLIPS = [
     (BF16, {"unit": "TFLOPS"}, r"unit must be a known unit .*TFLOP/s"),
     (BF16, {"unit": None}, r"peak.bf16.matrix.unit must be a text"),
     (BF16, {"sources": "x"}, r"peak.bf16.matrix: key must be one of .*did you mean 'source'"),
-    (BF16, {"source": None}, r"peak.bf16.matrix.source must be one of .*got None"),
-    (BF16, {"source": "lockwood_h10"}, r"source must be one of .*did you mean 'lockwood_h100'"),
+    (BF16, {"source": None}, r"peak.bf16.matrix.source must be a key of .*; got None"),
+    (BF16, {"source": "lockwood_h10"}, r"source must be a key .* \(did you mean 'lockwood_h100'"),
+    (BF16, {"source": "9"}, r"source must be a key of data/sources.toml; got '9'"),
     (BF16, {"read": None}, r"peak.bf16.matrix.read must be a text"),
     (BF16, {"read": "not stated"}, r"read must be a date such as 2026-11-29; got 'not stated'"),
     (BF16, {"published": "last year"}, r"published must be a date"),
@@ -167,6 +168,14 @@ def test_slips_are_named_with_file_and_field(path, keys, message):
 def test_slips_in_the_sources(entry, message):
     with pytest.raises(ValueError, match=rf"^sources.toml: mine.*{message}"):
         _chipfile.build_sources({"mine": entry})
+
+
+def test_a_file_that_is_no_toml_is_named(tmp_path, monkeypatch):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/sources.toml").write_text("[mine\n")
+    monkeypatch.setattr(_chipfile.resources, "files", lambda package: tmp_path)
+    with pytest.raises(ValueError, match=r"^data/sources.toml must be TOML; .*line 1"):
+        _chipfile._read("data/sources.toml")
 
 
 @pytest.mark.parametrize("chip", sorted(RAW))

@@ -3,11 +3,12 @@
 import copy
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from primer import _energyfile, _tables, energy
+from primer import _energyfile, _tables, energy, workloads
 from primer.workloads import Matmul, Stream, VectorAdd
 
 RAW = _tables.read(_energyfile.FILE)
@@ -244,7 +245,7 @@ MATMUL = Matmul(8, 8, 8)
         (lambda: energy.access("hbm2"), "memory must be one of sram_8kb.*got 'hbm2'"),
         (lambda: energy.operation("fp32_mul"), "operation must be one of .*mean 'fp32_multiply'"),
         (lambda: energy.split(), "work_flop must be zero or positive; got None"),
-        (lambda: energy.split(MATMUL, work_flop=1), "work must not come together with work_flop"),
+        (lambda: energy.split(MATMUL, work_flop=1), "work must be left out where work_flop"),
         (lambda: energy.split(work_flop=0, traffic_bytes=0), "work_flop must be positive where"),
         (lambda: energy.split(work_flop=-1, traffic_bytes=0), "work_flop must be zero or positive"),
         (lambda: energy.split(MATMUL, operation="fma"), "operation must be one of multiply_add"),
@@ -308,7 +309,7 @@ WIRE = ("movement", "row", "wire_1mm")
         (DRAM, {"unit": "pW"}, r"dram.unit must (measure J|be a known unit)"),
         (DRAM, {"bits": 6.4}, r"dram.bits must be a positive integer; got 6.4"),
         (DRAM, {"width": 64}, r"dram: key must be one of .*got 'width'"),
-        (DRAM, {"source": "horowitz"}, r"dram.source must be one of .*mean 'horowitz_2014'"),
+        (DRAM, {"source": "horowitz"}, r"dram.source must be a key of .*mean 'horowitz_2014'"),
         (DRAM, {"published": "2030"}, r"dram.published must not be later than read"),
         (DRAM, {"read": "today"}, r"dram.read must be a date such as 2026-11-29; got 'today'"),
         (DRAM, {"status": "not published"}, r"dram.status must be one of published, derived"),
@@ -344,3 +345,53 @@ def test_every_source_of_the_small_tables_is_used():
         text = repr(_tables.read(f"data/{path}.toml"))
         used |= {key for key in own if repr(key) in text}
     assert own == used
+
+
+# ---- what a stream does, and what is refused
+
+
+@pytest.mark.parametrize("kernel", workloads.STREAM_KERNELS)
+def test_streams_are_charged_for_their_own_operations(kernel):
+    work = workloads.Stream(kernel, 10, "fp32")
+    found = energy.split(work)
+    cost = {"+": "fp32_add", "*": "fp32_multiply"}
+    loop = work.per_element.loop
+    by_hand = sum(energy.operation(cost[sign]).value for sign in loop if sign in cost)
+    assert found.arithmetic_j == pytest.approx(10 * by_hand)
+
+
+def test_a_stream_of_adds_is_a_vector_add():
+    assert energy.split(workloads.Stream("add", 10, "fp32")) == energy.split(VectorAdd(10))
+    assert energy.split(VectorAdd(10), operation="multiply").operation == "multiply"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: energy.split(VectorAdd(1), memory=""), "memory must be one of .*got ''"),
+        (lambda: energy.split(VectorAdd(1), operation=""), "operation must be one of .*got ''"),
+        (lambda: energy.split(VectorAdd(1), memory=np.ones(2)), "memory must be one of .*an array"),
+        (
+            lambda: energy.split(VectorAdd(1), operation=np.ones(2)),
+            "operation must be one of .*an array",
+        ),
+        (lambda: energy.split("x"), "work must have flop and compulsory_bytes.*got 'x'"),
+        (
+            lambda: energy.split(workloads.TiledMatmul(4, 4, 4, tile_m=2, tile_n=2)),
+            "work must be given as work_flop=work.flop, traffic_bytes=work.traffic_bytes",
+        ),
+        (
+            lambda: energy.split(work_flop=1, traffic_bytes=1e308),
+            "traffic_bytes must leave movement_j finite; got 1e",
+        ),
+        (
+            lambda: energy.split(
+                node="7nm", work_flop=1e300, traffic_bytes=1, flop_per_instruction=5e-324
+            ),
+            "flop_per_instruction must (leave instruction_j finite|be left out)",
+        ),
+    ],
+)
+def test_what_split_cannot_charge_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

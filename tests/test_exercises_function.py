@@ -181,3 +181,64 @@ def test_declarations_are_checked():
         _area(time_limit_s=0)
     with pytest.raises(ValueError, match="cases must be one of n"):
         Function(name="f", reference=abs, variables={"n": draws.whole(1, 2)}, cases=({"m": 1},))
+
+
+# ---- frames, and results of any size
+
+
+def _locals_above():
+    """Everything that the frames above hold, and what those objects hold in turn."""
+    found, frame = [], sys._getframe(1)
+    while frame is not None:
+        found += frame.f_locals.values()
+        frame = frame.f_back
+    for _ in range(4):
+        held = [vars(x).values() for x in found if hasattr(x, "__dict__") and type(x) is not type]
+        held += [x for x in found if isinstance(x, (list, tuple, set))]
+        held += [x.values() for x in found if isinstance(x, dict) and len(x) < 20]
+        found += [x for group in held for x in list(group)[:50]]
+    return found
+
+
+def test_a_function_finds_no_answer_in_the_frames_that_call_it():
+    seen = []
+    area = Function(
+        name="area",
+        reference=lambda width, height: float(width) ** 3 / height,
+        variables={"width": draws.real(1, 9), "height": draws.real(1, 9)},
+        n_fresh=3,
+    )
+
+    def spy(width, height):
+        wanted = float(width) ** 3 / height
+        seen.append(any(type(x) is float and x == wanted for x in _found(wanted)))
+        return 0.0
+
+    def _found(wanted):
+        return [x for x in _locals_above() if x is not wanted]
+
+    assert area.grade(spy).is_right is False
+    assert seen == [False] * 3
+
+
+def test_a_function_cannot_change_the_arguments_of_the_reference():
+    def meddle(width, height):
+        frame = sys._getframe(1)
+        while frame is not None:
+            for call in frame.f_locals.get("calls", []):
+                call.point.update(width=1, height=1)
+            frame = frame.f_back
+        return 1
+
+    assert _area().grade(meddle).is_right is False
+
+
+@pytest.mark.parametrize("n_bits", [1024, 10**5, 10**9])
+def test_a_huge_integer_is_described_and_not_written(n_bits):
+    value = 1 << (n_bits - 1)
+    began = time.monotonic()
+    message = _area().grade(lambda w, h: value).message
+    assert message == (
+        f"Not yet. area(2, 3) returns an integer of {n_bits} bits, which is too large to be right."
+    )
+    assert time.monotonic() - began < 1

@@ -9,12 +9,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from primer import hardware
+from primer import exercises, hardware
 from primer.exercises import Choice, Formula, Function, Number, arithmetic, bank, draws
 from primer.exercises.reading import Unit
+from primer.exercises.verdict import graded
 
 
 def _read(answer, unit=""):
@@ -63,6 +64,21 @@ def _read(answer, unit=""):
         ("5 GiB", "B", 5 * 2**30),
         ("40 TOP/s", "FLOP/s", 4e13),
         ("max(1,2)*pi", "", 2 * math.pi),
+        ("24 ms.", "s", 0.024),
+        ("24.", "ms", 0.024),
+        ("24 milliseconds", "s", 0.024),
+        ("1 Second", "s", 1.0),
+        ("24 microseconds.", "ms", 24e-6),
+        ("3 kilobytes", "B", 3000.0),
+        ("8 bits", "B", 1.0),
+        ("2 gigabytes per second", "TB/s", 2e9),
+        ("2 GB per second", "B/s", 2e9),
+        ("4 flop/byte", "FLOP/B", 4.0),
+        ("50 percent", "", 0.5),
+        ("T=569", "tokens", 569.0),
+        ("t_total ≈ 24 ms", "s", 0.024),
+        ("T = 24 ms.", "s", 0.024),
+        ("569 tokens.", "tokens", 569.0),
         (7, "ms", 0.007),
         (Fraction(7, 32), "", 0.21875),
         (Decimal("0.219"), "", 0.219),
@@ -94,6 +110,9 @@ def test_a_quantity_brings_its_unit():
         ("three", "tokens", "'three' is not known"),
         ("2n", "", "a plain number is asked for"),
         ("1,2,3", "", "not plain arithmetic"),
+        ("--1", "", "begins with two signs"),
+        ("T==5", "", "not arithmetic"),
+        ("24 kiloseconds", "s", "a known unit|a value in s"),
         ("1/0", "", "divides by zero"),
         ("9**9**9**9", "", "beyond every number"),
         ("(-8)**(1/3)", "", "not a real number"),
@@ -160,6 +179,7 @@ _ANY = st.one_of(
 
 
 @pytest.mark.parametrize("name", KINDS)
+@settings(deadline=None)
 @given(answer=_ANY)
 def test_no_answer_raises(name, answer):
     verdict = KINDS[name].grade(answer)
@@ -201,3 +221,67 @@ def test_units_are_checked_when_an_exercise_is_declared():
 
 def test_arithmetic_reports_the_largest_term():
     assert arithmetic.evaluate("1e9 - 1e9 + 1").largest == 1e9
+
+
+def test_a_plain_number_may_say_what_it_is_about():
+    exercise = Number(answer=lambda: 200.0, what="multiply-adds per number (any in the range)")
+    for answer in ("200", "200 multiply-adds", "200 Multiply-adds per number.", "200 multiply-add"):
+        assert exercise.grade(answer).is_right, answer
+    for answer in ("200 apples", "200 multiply-adds of apples", "200 in"):
+        assert exercise.grade(answer).message.startswith("This could not be read"), answer
+    assert exercises.check("0.1", "300 multiply-adds").is_right
+    assert exercises.check("0.1", "217 to 433 multiply-adds").is_right
+
+
+# ---- the door
+
+
+class _Text(str):
+    """Text with a will of its own."""
+
+    def strip(self, *args):
+        raise RuntimeError("no")
+
+    casefold = replace = translate = __format__ = __repr__ = __len__ = __eq__ = strip
+    __hash__ = str.__hash__
+
+
+def _raising(error):
+    class Raising:
+        def __getattribute__(self, name):
+            raise error
+
+    return Raising()
+
+
+class _Meta(type):
+    @property
+    def __name__(cls):
+        raise RuntimeError("no")
+
+
+class _Nameless(metaclass=_Meta):
+    pass
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(
+    "error", [RuntimeError, ValueError, SystemExit, GeneratorExit, RecursionError, MemoryError]
+)
+def test_what_raises_when_it_is_looked_at_gets_a_verdict(name, error):
+    verdict = graded(KINDS[name], _raising(error))
+    assert verdict.is_right is False
+    assert "<p" in verdict._repr_html_()
+    assert str(graded(KINDS[name], _Nameless()))
+
+
+def test_an_interrupt_is_no_answer():
+    with pytest.raises(KeyboardInterrupt):
+        exercises.check("1.1", _raising(KeyboardInterrupt))
+
+
+@pytest.mark.parametrize("name", bank.ids())
+def test_text_of_any_class_is_text(name):
+    for written in ("569", "24 ms", "memory", "", "what?"):
+        assert str(exercises.check(name, _Text(written))) == str(exercises.check(name, written))
+    assert type(exercises.check(name, _Text("what?")).message) is str

@@ -1,5 +1,7 @@
 """The factory: machines on a belt, against a hand count, the roofline and a simulated day."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -97,3 +99,24 @@ def test_shares_are_shares_and_one_side_is_full(n_machines, belt, reuse, each):
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+_ANY_SIZE = st.floats(min_value=5e-324, max_value=1.7e308)
+
+
+@given(st.integers(1, 10**15), _ANY_SIZE, _ANY_SIZE, _ANY_SIZE)
+def test_a_shop_is_finite_or_refused(n_machines, belt, reuse, each):
+    try:
+        shop = factory.starve(n_machines, belt, reuse=reuse, machine_operations_per_s=each)
+    except ValueError as error:
+        assert " must " in str(error)
+    else:
+        numbers = [value for value in vars(shop).values() if isinstance(value, float)]
+        assert all(math.isfinite(number) for number in numbers)
+
+
+def test_a_belt_that_feeds_nothing_is_refused():
+    with pytest.raises(ValueError, match="reuse must be large enough .*; got 1e-308"):
+        factory.starve(8, 1e-308, reuse=1e-308)
+    with pytest.raises(ValueError, match="n_machines must be at most"):
+        factory.starve(10**400, 1)

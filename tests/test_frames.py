@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import re
 import xml.etree.ElementTree as ET
+from typing import ClassVar
 
 import matplotlib.pyplot as plt
 import pytest
@@ -49,7 +51,10 @@ def test_a_frame_does_not_depend_on_the_frames_before_it(name):
         worn.fragments(explorable.evaluate(state))
     for state in _some_states(explorable, 10):
         outcome = explorable.evaluate(state)
-        assert worn.fragments(outcome) == FrameRenderer(explorable).fragments(outcome)
+        fresh = FrameRenderer(explorable).fragments(outcome)
+        pairs = zip(worn.slots, worn.fragments(outcome), fresh, strict=True)
+        late = [gid for gid, old, new in pairs if old != new]
+        assert not late, f"`depends` must name all controls that move {late}, or leave them out"
 
 
 @pytest.mark.parametrize("name", IDS)
@@ -163,6 +168,43 @@ def test_every_label_of_the_figure_stands_in_the_picture_as_written(name):
         for text in drawn:
             for line in text.splitlines():
                 assert line in shown
+
+
+class WholeFigure:
+    """The least that a figure is."""
+
+    size, box = (6.0, 4.0), (0.1, 0.1, 0.8, 0.8)
+    depends: ClassVar = {}
+
+    def __init__(self, ax):
+        (line,) = ax.plot([0, 1], [0, 1], gid="line")
+        self.moving = (line,)
+
+    def update(self, result):
+        """Nothing moves."""
+
+
+@pytest.mark.parametrize("name", ["size", "box", "depends", "update"])
+def test_a_figure_that_lacks_a_part_is_told_which(name):
+    parts = {key: value for key, value in vars(WholeFigure).items() if key != name}
+    whole = dataclasses.replace(figures.load("factory"), figure=WholeFigure)
+    assert FrameRenderer(whole).slots == ("line",)
+    broken = dataclasses.replace(whole, figure=type("Broken", (), parts))
+    with pytest.raises(ValueError, match=rf"^figure of explorable 'factory' .* without {name}$"):
+        FrameRenderer(broken)
+
+
+@pytest.mark.parametrize(("gid", "lack"), [("", "a gid on Line2D"), (None, "moving")])
+def test_a_figure_whose_moving_artists_are_unknown_is_refused(gid, lack):
+    class Broken(WholeFigure):
+        def __init__(self, ax):
+            super().__init__(ax)
+            self.moving[0].set_gid(gid)
+            if gid is None:
+                del self.moving
+
+    with pytest.raises(ValueError, match=rf"got Broken without {lack}"):
+        FrameRenderer(dataclasses.replace(figures.load("factory"), figure=Broken))
 
 
 def test_fill_puts_each_piece_into_its_own_slot():

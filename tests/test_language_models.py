@@ -243,7 +243,7 @@ def test_a_wrong_prefix_does_not_pass(name, key, factor):
         ("llama3_8b", {"d_head": 64}, r"d_head must be d_model / n_heads \(128\); got 64"),
         ("llama3_8b", {"d_ff": 14336.0}, "d_ff must be .*integer.*got 14336.0"),
         ("llama3_8b", {"mlp": "relu"}, "mlp must be one of gelu, swiglu.*got 'relu'"),
-        ("llama3_8b", {"sources": ["meta"]}, "source must be one of .*got 'meta'"),
+        ("llama3_8b", {"sources": ["meta"]}, "source must be a key of .*got 'meta'"),
         ("llama3_8b", {"sources": []}, "sources must be a list of texts"),
         ("llama3_8b", {"has_bias": 1}, "has_bias must be True or False; got 1"),
         ("llama3_8b", {"n_layer": 32}, "key must be one of .*mean 'n_layers'"),

@@ -1,5 +1,6 @@
 """The hierarchical roofline: one dot per level of memory."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,3 +71,38 @@ def levels(work_flop=1, **options):
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"level_bandwidth": {"hmb": 1e12}}, r"level_bandwidth must be .*mean 'hbm'.*got 'hmb'"),
+        ({"level_bandwidth": {3: 1e12}}, "level_bandwidth must be one of .*got 3"),
+        ({"level_bandwidth": 3}, "level_bandwidth must map levels to bandwidths; got 3"),
+        ({"level_bandwidth": np.ones(2)}, "level_bandwidth must map levels.*got an array"),
+        ({"level_bytes": np.ones(2)}, "level_bytes must map at least one level.*got an array"),
+        ({"level_bytes": {"hbm": 1e-320}}, "traffic_bytes must leave flop_per_byte finite"),
+        (
+            {"level_bytes": {"hbm": 1e308}, "level_bandwidth": {"hbm": 1e-308}},
+            r"level_bytes\['hbm'\] must leave time_s finite; got 1e",
+        ),
+    ],
+)
+def test_levels_and_rates_are_named(change, message):
+    given = {"work_flop": 1e12, "level_bytes": {"hbm": 1e10}} | change
+    with pytest.raises(ValueError, match=message):
+        roofline.place_levels(hardware.load("a100_sxm4_80gb"), **given)
+
+
+@pytest.mark.parametrize("chip", ["x", None, 3, np.ones(2)])
+def test_only_a_chip_has_levels(chip):
+    with pytest.raises(ValueError, match="chip must be a Chip"):
+        roofline.place_levels(chip, work_flop=1, level_bytes={"hbm": 1})
+
+
+def test_rates_of_levels_that_carry_nothing_are_no_mistake():
+    chip = hardware.load("a100_sxm4_80gb")
+    point = roofline.place_levels(
+        chip, work_flop=1e12, level_bytes={"hbm": 1e10}, level_bandwidth={"hbm": 1e12, "l2": 5e12}
+    )
+    assert [level.name for level in point.levels] == ["hbm"]

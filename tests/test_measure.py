@@ -311,6 +311,8 @@ def test_the_roof_is_the_best_of_the_medians():
         ({"seconds": -1}, "seconds must be positive; got -1"),
         ({"seconds": math.inf}, "seconds must be finite"),
         ({"array_bytes": 0}, "array_bytes must be a positive integer; got 0"),
+        ({"array_bytes": 10**15}, "array_bytes must be at most a third of the memory, [0-9]+ B"),
+        ({"array_bytes": 10**30}, "array_bytes must be at most 1,000,000,000,000,000"),
         ({"write_allocate": "yes"}, "write_allocate must be True or False"),
         ({"device": "gpu"}, "device must be one of cpu, cuda"),
     ],
@@ -382,7 +384,29 @@ def test_a_silent_system_is_no_failure(tmp_path, monkeypatch):
     assert _system.cpu_name().endswith("processor")
     assert _system.last_cache_bytes() is None
     assert _system.available_bytes() is None
+    assert _system.memory_bytes() is None or _system.memory_bytes() > 2**20
     assert _system.cpu_hz() is None
     assert measure.default_array_bytes(None, None) == 2**27
     notes = measure._notes_cpu(2**27, None, False)
     assert "the size of the last cache is unknown: the arrays may fit in it" in notes
+
+
+def test_arrays_must_fit_in_the_memory(monkeypatch):
+    monkeypatch.setattr(_system, "memory_bytes", lambda: 3000)
+    measure._check_fits(1000, _system.memory_bytes())
+    measure._check_fits(10**15, None)
+    with pytest.raises(ValueError, match="at most a third of the memory, 1000 B; got 1001"):
+        measure.machine(array_bytes=1001)
+
+
+@pytest.mark.parametrize("path", [None, 3, b"x", np.ones(2)])
+def test_only_a_path_can_be_written(path):
+    with pytest.raises(ValueError, match="snapshot must be a path; got"):
+        measure.write(made(), path)
+
+
+@pytest.mark.parametrize("machine", [None, "x", {"name": "m"}])
+def test_only_a_machine_can_be_written(machine, tmp_path):
+    with pytest.raises(ValueError, match="machine must be a Machine; got"):
+        measure.write(machine, tmp_path / "machine.json")
+    assert list(tmp_path.iterdir()) == []

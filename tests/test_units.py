@@ -153,3 +153,75 @@ def test_every_base_unit_reads_itself():
         written = "7" if base == "1" else f"7 {base}"
         assert units.parse(written) == (7.0, base)
         assert re.fullmatch(r"7( \S+)?", units.text(7.0, base))
+
+
+# ---- commas, microseconds, and numbers that no float holds
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [("1,000 B", 1e3), ("1,234,567.8 B", 1234567.8), ("-12,345e2 B", -1234500.0), ("1_000 B", 1e3)],
+)
+def test_commas_group_thousands(written, value):
+    assert units.parse(written)[0] == value
+
+
+@pytest.mark.parametrize(
+    "written", ["1,5 TB/s", "1,,5 GB", "1,2,3 B", "0,500 B", "1,0000 B", "1234,567 B", "1, B"]
+)
+def test_a_comma_that_groups_nothing_is_refused(written):
+    with pytest.raises(ValueError, match=r"^text must .*write a decimal comma as a point\); got"):
+        units.parse(written)
+
+
+@given(st.integers(0, 10**14))
+def test_grouped_digits_are_read_as_such(n):
+    assert units.parse(f"{n:,} B") == (float(n), "B")
+
+
+def test_a_greek_mu_is_the_micro_sign():
+    assert units.parse("3 \u03bcs") == units.parse("3 \u00b5s") == (3e-6, "s")
+    assert units.in_unit(3e-6, "s", "\u03bcs") == pytest.approx(3)
+
+
+@pytest.mark.parametrize("written", ["1e99999999999 B", "9e999999999999999999 TB", "1" * 400])
+def test_a_number_that_no_float_holds_is_refused(written):
+    with pytest.raises(ValueError, match="^text must be a number that a float can hold; got"):
+        units.parse(written)
+
+
+@pytest.mark.parametrize(
+    "value", [None, "abc", "12", True, 1j, np.ones(2), [1], np.array("a"), object()]
+)
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda x: units.text(x, "B"),
+        lambda x: units.number(x),
+        lambda x: units.in_unit(x, "B", "kB"),
+        lambda x: units.to_base(x, "kB"),
+        lambda x: units.tick(x),
+    ],
+)
+def test_what_is_no_number_cannot_be_converted(convert, value):
+    with pytest.raises(ValueError, match="^value must be a (finite )?number; got"):
+        convert(value)
+
+
+def test_a_conversion_that_leaves_the_floats_is_refused():
+    with pytest.raises(ValueError, match="^value must leave the amount in B finite; got 1e"):
+        units.to_base(1e308, "TB")
+    with pytest.raises(ValueError, match="^value must leave the amount in ms finite; got 1e"):
+        units.in_unit(1e308, "s", "ms")
+    for unit in (["B"], np.array(["B", "B"]), None):
+        with pytest.raises(ValueError, match="^unit must be"):
+            units.text(1.0, unit)
+
+
+def test_digits_are_those_of_a_float():
+    assert units.number(1 / 3, 17) == "0.33333333333333331"
+    for digits in (0, 18, 2**63, 2.0):
+        with pytest.raises(ValueError, match="^digits must be"):
+            units.number(1, digits)
+        with pytest.raises(ValueError, match="^digits must be"):
+            units.text(1, "B", digits)

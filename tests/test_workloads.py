@@ -188,3 +188,50 @@ def test_workloads_are_frozen_hashable_and_plain():
 def test_bad_input_is_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    ("flop", "traffic", "message"),
+    [
+        (-1, 5, "flop must be zero or positive; got -1"),
+        (1, -5, "traffic_bytes must be zero or positive; got -5"),
+        (None, 1, "flop must be zero or positive; got None"),
+        (1, "x", "traffic_bytes must be zero or positive; got 'x'"),
+        (np.ones(2), 1, "flop must be zero or positive; got an array"),
+        (1, np.zeros(2), "traffic_bytes must be zero or positive; got an array"),
+        (float("nan"), 1, "flop must be zero or positive; got nan"),
+        (1, float("inf"), "traffic_bytes must be finite; got inf"),
+        (1, 5e-324, "traffic_bytes must leave flop_per_byte finite; got 5e-324"),
+    ],
+)
+def test_intensity_checks_its_arguments(flop, traffic, message):
+    with pytest.raises(ValueError, match=message):
+        workloads.intensity(flop, traffic)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda n: Matmul(n, 2, 3),
+        lambda n: Matmul(1, 2, n),
+        lambda n: workloads.TiledMatmul(n, 1, 1, tile_m=1, tile_n=1),
+        lambda n: workloads.Gemm(name="g", m=n, n=1, k=1),
+        lambda n: Stream("triad", n),
+        lambda n: VectorAdd(n),
+    ],
+)
+def test_sizes_that_no_float_holds_are_refused(make):
+    assert np.isfinite(make(10**15).flop)
+    for n in (10**15 + 1, 10**400):
+        with pytest.raises(ValueError, match="must be at most 1,000,000,000,000,000; got"):
+            make(n)
+
+
+def test_operations_of_streams_are_what_their_loops_do():
+    for name, kernel in workloads.STREAM_KERNELS.items():
+        adds = kernel.loop.count("+")
+        multiplies = kernel.loop.count("*")
+        assert adds + multiplies == kernel.n_flop, name
+        wanted = {(1, 0): "add", (0, 1): "multiply"}.get((adds, multiplies), "multiply_add")
+        assert Stream(name, 1).operation == wanted, name
+    assert VectorAdd(1).operation == "add"

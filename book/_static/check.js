@@ -3,8 +3,7 @@
    the exercise and its solution, folded. */
 (() => {
   "use strict";
-  const { read, complaint } = globalThis.primerReading;
-  const TO = /\s*(?:\u2013|\u2014|\.\.+|\u2026|\bto\b)\s*/;
+  const { readEnds, complaint } = globalThis.primerReading;
 
   function relative(value, low, high) {
     const near = Math.min(Math.max(value, low), high);
@@ -14,13 +13,6 @@
   /* How far an answer, a number or the ends of a range, leaves the wanted range. */
   function gap(given, [low, high]) {
     return Math.max(...given.map((end) => relative(end, low, high)));
-  }
-
-  function readEnds(written, data, key) {
-    // A hyphen behind a number is a dash; one in front of it is a sign.
-    const dashed = written.trim().replace(/([\d\s])-/g, "$1\u2013");
-    const parts = key.right[0] < key.right[1] ? dashed.split(TO) : [written];
-    return parts.length === 2 ? parts.map((part) => read(part, data)) : [read(written, data)];
   }
 
   function isRight(given, key) {
@@ -57,7 +49,7 @@
     form.hidden = false;
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      const given = readEnds(field.value, data, key);
+      const given = readEnds(field.value, data, key.right[0] < key.right[1]);
       const problem = complaint(given.reduce((sum, end) => sum + end, 0), field.value, data);
       field.setAttribute("aria-invalid", problem ? "true" : "false");
       result.textContent = problem || verdict(given, key);

@@ -124,16 +124,20 @@ def _sort(state: Any, at: Any, epoch: Any) -> Any:
     n = 0
     for i in range(length):
         line = state[row + i]
-        word = state[lines + 2 * line] if line >= 0 else -1
-        if low <= word >> SHIFT < end:
-            place = n
-            while place > 0 and state[lines + 2 * state[row + place - 1]] > word:
-                state[row + place] = state[row + place - 1]
-                place -= 1
-            state[row + place] = line
-            n += 1
-    for i in range(n, length):
         state[row + i] = -1
+        if line >= 0 and low <= state[lines + 2 * line] >> SHIFT < end:
+            state[row + n] = line
+            n += 1
+    gap = 57  # Shell's sort: 57, 10, 1
+    while gap > 0:
+        for i in range(gap, n):
+            line, place = state[row + i], row + i
+            word = state[lines + 2 * line]
+            while place >= row + gap and state[lines + 2 * state[place - gap]] > word:
+                state[place] = state[place - gap]
+                place -= gap
+            state[place] = line
+        gap = 10 if gap == 57 else gap // 10
     return n
 
 

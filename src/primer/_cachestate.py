@@ -9,7 +9,7 @@ from primer import _cachesim as sim
 
 Integers = NDArray[np.int64]
 
-_LONGEST_EPOCH = 128  # lines; an epoch is sorted by insertion
+_LONGEST_EPOCH = 512  # lines; what an epoch may take to sort
 
 
 def build(

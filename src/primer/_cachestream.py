@@ -32,6 +32,8 @@ def check(
     stores = np.zeros(0, dtype=np.bool_)
     if is_store is not None:
         stores = np.ascontiguousarray(is_store)
+        if stores.size == 0 == len(places):
+            stores = stores.astype(np.bool_)
         if stores.dtype != np.bool_ or stores.shape != places.shape:
             _checks.fail("is_store", f"be {len(places)} booleans, one per address", is_store)
     if size > 1 and len(places):

@@ -15,23 +15,44 @@ from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any, NoReturn
 
+# Above this no count makes sense, and a product of a few counts would not fit in a float.
+LARGEST_WHOLE = 10**15
 _SHOWN = 80
+_SHOWN_BITS = 256
 
 
 def fail(name: str, rule: str, value: Any) -> NoReturn:
     """Raise the `ValueError` that says which rule `name` breaks, and with which value."""
-    shape = getattr(value, "shape", None)
-    if isinstance(shape, tuple) and shape:
-        shown = f"an array of shape {shape}"
-    else:
-        shown = repr(value.item() if _is_numpy_scalar(value) else value)
+    shown = _shown(value)
     if len(shown) > _SHOWN:
         shown = shown[: _SHOWN - 1] + "…"
     raise ValueError(f"{name} must {rule}; got {shown}")
 
 
+def _shown(value: Any) -> str:
+    """A value for a message, whatever it is: endless numbers and texts are not written out."""
+    if isinstance(value, int) and value.bit_length() > _SHOWN_BITS:
+        return f"an integer of {value.bit_length()} bits"
+    try:
+        shape = getattr(value, "shape", None)
+        if isinstance(shape, tuple) and shape:
+            return f"an array of shape {shape}"
+        if isinstance(value, (str, bytes)):
+            value = value[:_SHOWN]
+        return repr(value.item() if _is_numpy_scalar(value) else value)
+    except Exception:
+        return f"an object of {type(value)}"
+
+
 def _is_numpy_scalar(value: object) -> bool:
     return type(value).__module__ == "numpy" and hasattr(value, "item")
+
+
+def real(name: str, value: object) -> float:
+    """Any real number; infinity and NaN are welcome, True and "1" are not."""
+    if isinstance(value, float) and math.isnan(value):
+        return math.nan
+    return _real(name, value, "be a number")
 
 
 def _real(name: str, value: object, rule: str) -> float:
@@ -84,14 +105,40 @@ def fraction(name: str, value: object, *, zero: bool = True) -> float:
     return number
 
 
-def whole(name: str, value: object, *, minimum: int = 1) -> int:
-    """An integer of at least `minimum`; 3.0 and True are refused, for they hint at a mistake."""
+def keeps_finite(name: str, value: object, **results: float) -> None:
+    """Refuse a value that is fine by itself, but makes a result infinite or no number.
+
+    >>> keeps_finite("memory_efficiency", 5e-324, time_s=math.inf)
+    Traceback (most recent call last):
+        ...
+    ValueError: memory_efficiency must leave time_s finite; got 5e-324
+    """
+    for result, number in results.items():
+        if not math.isfinite(number):
+            fail(name, f"leave {result} finite", value)
+
+
+def quotient(top: float, bottom: float) -> float:
+    """A ratio of two numbers that are not negative, infinite where it is too large for a float.
+
+    >>> quotient(1.0, 5e-324), quotient(1.0, 0.0), quotient(0.0, 0.0)
+    (inf, inf, 0.0)
+    """
+    if bottom == 0:
+        return math.inf if top > 0 else 0.0
+    return top / bottom
+
+
+def whole(name: str, value: object, *, minimum: int = 1, maximum: int = LARGEST_WHOLE) -> int:
+    """An integer from `minimum` to `maximum`; 3.0 and True are refused: they hint at a mistake."""
     if minimum == 1:
         rule = "be a positive integer"
     else:
         rule = f"be an integer of at least {minimum}"
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < minimum:
         fail(name, rule, value)
+    if int(value) > maximum:
+        fail(name, f"be at most {maximum:,}", value)
     return int(value)
 
 
@@ -135,3 +182,12 @@ def one_of(name: str, value: object, options: Sequence[str]) -> str:
     guess = nearest(value, options)
     hint = f" (did you mean {guess[0]!r}?)" if guess else ""
     fail(name, f"be one of {', '.join(options)}{hint}", value)
+
+
+def key_of(name: str, value: object, known: Iterable[str], table: str) -> str:
+    """A key of a long table; the message names the keys most like it, not all of them."""
+    options = tuple(known)
+    if isinstance(value, str) and value in options:
+        return str(value)
+    near = " or ".join(repr(option) for option in nearest(value, options, n=3))
+    fail(name, f"be a key of {table}{f' (did you mean {near}?)' if near else ''}", value)

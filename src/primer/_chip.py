@@ -74,8 +74,7 @@ class Peaks:
             _checks.fail("compute", rule, compute)
         if unit is None:
             unit = kinds[0]
-        elif unit not in kinds:
-            _checks.one_of("unit", unit, UNIT_KINDS)
+        elif _checks.one_of("unit", unit, UNIT_KINDS) not in kinds:
             rule = f"be {' or '.join(kinds)} for {compute} on {self.chip_name}"
             _checks.fail("unit", rule, unit)
         return next(e.rate for e in self.entries if (e.compute, e.unit) == (compute, unit))
@@ -224,7 +223,7 @@ class Chip:
         unit: str = "matrix",
         capacity_bytes: float | None = None,
         status: str = "assumed",
-        source: Source = OWN,
+        source: Source | None = None,
     ) -> "Chip":
         """A chip of your own, for a roofline.
 
@@ -242,18 +241,21 @@ class Chip:
             Of main memory.
         status : str
             "assumed" for numbers typed in, "measured" for numbers of this machine.
-        source : Source
-            Where they come from.
+        source : Source, optional
+            Where they come from; by default they were entered by the reader.
 
         Raises
         ------
         ValueError
-            If a peak or the bandwidth is not positive, or a precision unknown.
+            If a peak or the bandwidth is not positive, a precision unknown, or the source none.
         """
-        if not name or not _checks.is_a(name, str):
+        if not _checks.is_a(name, str) or not name:
             _checks.fail("name", "be a non-empty string", name)
-        if not peak_flop_per_s or not _checks.is_a(peak_flop_per_s, Mapping):
+        if not _checks.is_a(peak_flop_per_s, Mapping) or not peak_flop_per_s:
             _checks.fail("peak_flop_per_s", "map at least one precision to a rate", peak_flop_per_s)
+        origin = OWN if source is None else source
+        if not _checks.is_a(origin, Source):
+            _checks.fail("source", "be a Source, or left out", source)
         _checks.one_of("unit", unit, UNIT_KINDS)
         _checks.one_of("status", status, ("assumed", "measured"))
 
@@ -261,7 +263,7 @@ class Chip:
             value = _checks.positive(field, amount)
             return Quantity(
                 name=field, amount=value, unit=base, convention=convention,
-                sku=name, source=source, status=status,
+                sku=name, source=origin, status=status,
             )  # fmt: skip
 
         def peak(compute: str, rate: float) -> Peak:
@@ -319,7 +321,10 @@ class Chip:
         ... ).ridge_flop_per_byte("bf16")
         100.0
         """
-        return self.peak_flop_per_s(compute, unit) / self.bandwidth_bytes_per_s
+        slope = self.bandwidth_bytes_per_s
+        ridge = self.peak_flop_per_s(compute, unit) / slope
+        _checks.keeps_finite("bandwidth_bytes_per_s", slope, ridge_flop_per_byte=ridge)
+        return ridge
 
     def level(self, name: str) -> MemoryLevel:
         """A level of the memory by its name."""
@@ -359,4 +364,12 @@ class Chip:
 
 def rate_unit(compute: str) -> str:
     """FLOP/s for floating-point precisions, OP/s for integer ones."""
-    return "OP/s" if compute.startswith("int") else "FLOP/s"
+    known = _checks.one_of("compute", compute, PRECISIONS)
+    return "OP/s" if known.startswith("int") else "FLOP/s"
+
+
+def require_chip(chip: object) -> Chip:
+    """The chip, if it is one."""
+    if not isinstance(chip, Chip):
+        _checks.fail("chip", "be a Chip, such as hardware.load('h100_sxm5_80gb')", chip)
+    return chip

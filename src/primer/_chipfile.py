@@ -52,7 +52,11 @@ def read_raw(chip: str) -> dict[str, Any]:
 
 
 def _read(path: str) -> dict[str, Any]:
-    return tomllib.loads(resources.files("primer").joinpath(path).read_text(encoding="utf-8"))
+    text = resources.files("primer").joinpath(path).read_text(encoding="utf-8")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path} must be TOML; {error}") from error
 
 
 @functools.cache
@@ -180,7 +184,7 @@ class _Reader:
     def common(self, name: str, table: Mapping[str, Any]) -> dict[str, Any]:
         """What numbers and statements share: source, dates, convention, status, note."""
         where = f"{self.file}: {name}"
-        key = _checks.one_of(f"{where}.source", table.get("source"), tuple(self.known))
+        key = _checks.key_of(f"{where}.source", table.get("source"), self.known, SOURCES)
         published = _date(f"{where}.published", _text(where, table, "published"), vague=True)
         read = _date(f"{where}.read", _text(where, table, "read"), vague=False)
         if published != "not stated" and published > read:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from primer import _checks
+from primer._chip import require_chip
 from primer.hardware import Chip
 from primer.workloads import intensity
 
@@ -107,7 +108,8 @@ def place_levels(
     compute, unit : str
         As in `place`.
     level_bandwidth : mapping of str to float [B/s], optional
-        Bandwidths to use instead of the chip's, for example measured ones.
+        Bandwidths to use instead of the chip's, for example measured ones. Every name must be a
+        level of the chip or of `level_bytes`.
     skip_unpublished : bool
         Whether a level without any bandwidth is reported apart instead of refused.
 
@@ -115,7 +117,7 @@ def place_levels(
     ------
     ValueError
         If a level is unknown, or its bandwidth is not published, not given and not skipped; if no
-        level is left.
+        level is left; if a result would not be finite.
 
     Examples
     --------
@@ -125,15 +127,17 @@ def place_levels(
     >>> seen.bound, [round(level.intensity_flop_per_byte) for level in seen.levels]
     ('l2', [10, 100])
     """
-    if not level_bytes or not _checks.is_a(level_bytes, Mapping):
+    require_chip(chip)
+    if not _checks.is_a(level_bytes, Mapping) or not level_bytes:
         _checks.fail("level_bytes", "map at least one level to its bytes", level_bytes)
+    given = _given_rates(chip, level_bytes, level_bandwidth)
     flop = _checks.non_negative("work_flop", work_flop)
     peak = chip.peak_flop_per_s(compute, unit)
     skip = _checks.flag("skip_unpublished", skip_unpublished)
     levels, skipped = [], []
     for name, amount in level_bytes.items():
         traffic = _checks.non_negative(f"level_bytes[{name!r}]", amount)
-        rate = _level_rate(chip, name, level_bandwidth or {}, skip)
+        rate = _level_rate(chip, name, given, skip)
         if rate is None:
             skipped.append((name, traffic))
         else:
@@ -142,6 +146,7 @@ def place_levels(
         _checks.fail("level_bytes", "hold a level with a bandwidth", dict(level_bytes))
     slowest = max(levels, key=lambda level: level.time_s)
     time_s = max(flop / peak, slowest.time_s)
+    _checks.keeps_finite("work_flop", work_flop, time_s=time_s)
     if time_s == 0:
         _checks.fail("work_flop", "be positive where all level_bytes are zero", work_flop)
     return HierarchyPoint(
@@ -156,19 +161,36 @@ def place_levels(
     )
 
 
+def _given_rates(
+    chip: Chip, level_bytes: Mapping[str, float], rates: Mapping[str, float] | None
+) -> Mapping[str, float]:
+    """The bandwidths given; a misspelled level must not fall back to the chip's."""
+    if rates is None:
+        return {}
+    if not _checks.is_a(rates, Mapping):
+        _checks.fail("level_bandwidth", "map levels to bandwidths", rates)
+    known = tuple(dict.fromkeys([*level_bytes, *(level.name for level in chip.memory)]))
+    for name in rates:
+        _checks.one_of("level_bandwidth", name, known)
+    return rates
+
+
 def _level_point(name: str, flop: float, traffic: float, peak: float, rate: float) -> LevelPoint:
-    at = intensity(flop, traffic)
+    at, time_s = intensity(flop, traffic), traffic / rate
+    _checks.keeps_finite(f"level_bytes[{name!r}]", traffic, time_s=time_s)
     return LevelPoint(
         name=name, traffic_bytes=traffic, bandwidth_bytes_per_s=rate,
-        intensity_flop_per_byte=at, time_s=traffic / rate,
+        intensity_flop_per_byte=at, time_s=time_s,
         attainable_flop_per_s=min(peak, at * rate),
     )  # fmt: skip
 
 
 def _unpublished(name: str, flop: float, traffic: float, time_s: float) -> UnpublishedLevel:
+    needed = traffic / time_s
+    _checks.keeps_finite(f"level_bytes[{name!r}]", traffic, needed_bytes_per_s=needed)
     return UnpublishedLevel(
         name=name, traffic_bytes=traffic,
-        intensity_flop_per_byte=intensity(flop, traffic), needed_bytes_per_s=traffic / time_s,
+        intensity_flop_per_byte=intensity(flop, traffic), needed_bytes_per_s=needed,
     )  # fmt: skip
 
 

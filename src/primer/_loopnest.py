@@ -3,7 +3,8 @@
 A nest is one int64 array: sizes, order, tiles, and where A, B and C lie. Axes are i, j, k = 0, 1, 2
 and operands A, B, C = 0, 1, 2. The three innermost loops run over one innermost tile; a *pass* is
 one run of the innermost loop. Passes whose accesses lie on the same lines are handed out once,
-with a number of repeats: for two columns j and j + 1 of the same lines, for instance.
+with a number of repeats: for two columns j and j + 1 of the same lines, for instance. And within
+a pass, JOINS allows to leave out accesses that hit and change nothing that matters.
 """
 
 from __future__ import annotations
@@ -87,16 +88,28 @@ def _n_repeats(nest: Any, start: Any, count: Any, most: Any) -> Any:
 def _fill_sums(
     nest: Any, start: Any, count: Any, loads_c: Any, addresses: Any, stores: Any, n: Any
 ) -> Any:
-    """Write a pass that adds up one element of C from position n on; the position behind it."""
+    """Write a pass that adds up one element of C from position n on; the position behind it.
+
+    A runs along its lines, and of the touches of one line those are left out that a cache cannot
+    tell: fewer than JOINS lines of B come in between, and the last one stays where it is.
+    """
     a, b, c, inner = start[A], start[B], start[C], nest[ORDER + 2]
     step_a, step_b = nest[STRIDES + inner], nest[STRIDES + 3 + inner]
+    line, size, joins = nest[LINE], nest[ELEMENT], nest[JOINS]
     if loads_c:
         addresses[n], stores[n] = c, False
         n += 1
+    next_a = 0
     for x in range(count):
-        addresses[n + 2 * x], stores[n + 2 * x] = a + x * step_a, False
-        addresses[n + 2 * x + 1], stores[n + 2 * x + 1] = b + x * step_b, False
-    n += 2 * count
+        if x == next_a:
+            addresses[n], stores[n] = a + x * step_a, False
+            n += 1
+            next_a += 1
+            if joins > 1:
+                last = min(count, x + (line - (a + x * step_a) % line) // size) - 1
+                next_a = max(next_a, min(x + joins, last))
+        addresses[n], stores[n] = b + x * step_b, False
+        n += 1
     addresses[n], stores[n] = c, True
     return n + 1
 
@@ -107,7 +120,7 @@ def _fill_updates(
 ) -> Any:
     """Write a pass in which every step stores to C."""
     kept, inner, line, size = nest[KEPT], nest[ORDER + 2], nest[LINE], nest[ELEMENT]
-    joins, a, b, c = nest[JOINS] != 0, start[A], start[B], start[C]
+    joins, a, b, c = nest[JOINS] > 1, start[A], start[B], start[C]
     x, step = 0, 1
     if kept != NONE:
         addresses[n], stores[n] = start[kept], False

@@ -42,12 +42,42 @@ def element_bytes(storage: str) -> float:
 def intensity(flop: float, traffic_bytes: float) -> float:
     """Arithmetic intensity, flop / bytes, float [FLOP/B]; infinite without any bytes.
 
+    Raises ValueError if one is negative or not finite, or if bytes are so few that the ratio
+    does not fit in a float.
+
     >>> intensity(2.0, 8.0), intensity(1.0, 0.0)
     (0.25, inf)
     """
-    if traffic_bytes == 0:
-        return float("inf") if flop > 0 else 0.0
-    return flop / traffic_bytes
+    work = _checks.non_negative("flop", flop)
+    traffic = _checks.non_negative("traffic_bytes", traffic_bytes)
+    if traffic == 0:
+        return float("inf") if work > 0 else 0.0
+    _checks.keeps_finite("traffic_bytes", traffic_bytes, flop_per_byte=work / traffic)
+    return work / traffic
+
+
+def amounts(
+    work: Workload | None, work_flop: float | None, traffic_bytes: float | None
+) -> tuple[float, float]:
+    """FLOP and bytes, from a workload or from two numbers, checked.
+
+    >>> amounts(None, 3, 0), amounts(Matmul(1, 1, 1, "fp32"), None, None)
+    ((3.0, 0.0), (2.0, 12.0))
+    """
+    if work is not None:
+        if work_flop is not None or traffic_bytes is not None:
+            _checks.fail("work", "be left out where work_flop or traffic_bytes is given", work)
+        if hasattr(work, "flop") and hasattr(work, "traffic_bytes"):
+            rule = "be given as work_flop=work.flop, traffic_bytes=work.traffic_bytes"
+            _checks.fail("work", f"{rule}: its bytes belong to one level", work)
+        if not hasattr(work, "flop") or not hasattr(work, "compulsory_bytes"):
+            _checks.fail("work", "have flop and compulsory_bytes, as primer.workloads do", work)
+        work_flop, traffic_bytes = work.flop, work.compulsory_bytes
+    flop = _checks.non_negative("work_flop", work_flop)
+    traffic = _checks.non_negative("traffic_bytes", traffic_bytes)
+    if flop == 0 and traffic == 0:
+        _checks.fail("work_flop", "be positive where traffic_bytes is zero", work_flop)
+    return flop, traffic
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ def texts(where: str, table: Mapping[str, Any], key: str) -> tuple[str, ...]:
 
 def source(where: str, key: object) -> Source:
     """One known source."""
-    return known_sources()[_checks.one_of(f"{where}.source", key, tuple(known_sources()))]
+    return known_sources()[_checks.key_of(f"{where}.source", key, known_sources(), SOURCES[1])]
 
 
 def date(where: str, value: str, *, vague: bool) -> str:

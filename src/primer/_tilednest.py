@@ -63,15 +63,22 @@ class TiledNest:
             return nest.NONE
         return {"i": nest.B, "j": nest.A, "k": nest.C}[self.order[2]]
 
-    def array(self, *, line_bytes: int, joins: bool = False) -> NDArray[np.int64]:
-        """The description that `primer._loopnest` runs."""
+    def array(self, *, line_bytes: int, ways: int = 0) -> NDArray[np.int64]:
+        """The description that `primer._loopnest` runs.
+
+        With `ways` of an LRU cache that nothing else takes lines from, accesses may be joined: a
+        line stays while fewer than `ways` others are touched.
+        """
         table = np.zeros(nest.TILES + 3 * max(1, len(self.tiles)), dtype=np.int64)
         table[nest.SIZES : nest.SIZES + 3] = self.m, self.n, self.k
         table[nest.ORDER : nest.ORDER + 3] = ["ijk".index(axis) for axis in self.order]
         table[nest.N_TILES], table[nest.KEPT] = len(self.tiles), self.kept
         table[nest.ALWAYS_LOADS] = self.c_access != "assign"
         table[nest.LINE], table[nest.ELEMENT] = line_bytes, self.element_bytes
-        table[nest.JOINS] = joins and self.order[2] == "j"
+        if self.kept == nest.C:
+            table[nest.JOINS] = max(1, ways - 1)
+        elif self.order[2] == "j":  # B and C, and A too without registers
+            table[nest.JOINS] = 2 if ways >= (3 if self.kept == nest.NONE else 2) else 1
         table[nest.BASES : nest.BASES + 3] = self.bases
         row_axis, column_axis = (nest.I, nest.K, nest.I), (nest.K, nest.J, nest.J)
         for operand in range(3):

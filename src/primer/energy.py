@@ -37,7 +37,8 @@ from primer._energyladder import (
     parts_of,
     table,
 )
-from primer.workloads import VectorAdd, Workload
+from primer._products import amounts
+from primer.workloads import Workload
 
 __all__ = [
     "OPERATIONS", "Access", "EnergyLadder", "EnergySplit", "Instruction", "Movement", "Node",
@@ -138,8 +139,8 @@ def split(
     node, operand : str
         As in `ladder`. The operand sets the arithmetic; the bytes are taken as they are.
     operation : str, optional
-        "multiply_add" (two FLOP, the default), "add" or "multiply" (one FLOP each). A `VectorAdd`
-        adds unless told otherwise.
+        "multiply_add" (two FLOP), "add" or "multiply" (one FLOP each); by default what the work
+        says of itself in its attribute `operation`, as streams do, or else "multiply_add".
     memory : str, optional
         An access of the node; by default its main memory.
     flop_per_instruction : float [FLOP], optional
@@ -153,7 +154,8 @@ def split(
     Raises
     ------
     ValueError
-        If the work is given twice or not at all, if it is empty, or if a name is unknown.
+        If the work is given twice or not at all, if it is empty, if a name is unknown, or if an
+        energy would not be finite.
 
     Examples
     --------
@@ -163,15 +165,17 @@ def split(
     >>> matmul = split(Matmul(1024, 1024, 1024, "fp32"))
     >>> round(matmul.arithmetic_j * 1e3, 2), round(matmul.movement_j * 1e3, 2)
     (4.94, 2.04)
+    >>> from primer.workloads import VectorAdd
     >>> round(split(VectorAdd(2**20)).movement_frac, 4)
     0.9995
     """
-    flop, traffic = _work(work, work_flop, traffic_bytes)
-    kind = operation or ("add" if isinstance(work, VectorAdd) else "multiply_add")
-    _checks.one_of("operation", kind, OPERATIONS)
+    flop, traffic = amounts(work, work_flop, traffic_bytes)
+    kind = getattr(work, "operation", "multiply_add") if operation is None else operation
+    kind = _checks.one_of("operation", kind, OPERATIONS)
     parts = parts_of(kind, operand, node)
-    source = access(memory or table(node).main, node=node)
+    source = access(table(node).main if memory is None else memory, node=node)
     low, high = source.range_j(8 * traffic)
+    _checks.keeps_finite("traffic_bytes", traffic, movement_j=high)
     return EnergySplit(
         node=node,
         operand=operand,
@@ -186,20 +190,6 @@ def split(
     )
 
 
-def _work(
-    work: Workload | None, work_flop: float | None, traffic_bytes: float | None
-) -> tuple[float, float]:
-    if work is not None:
-        if work_flop is not None or traffic_bytes is not None:
-            _checks.fail("work", "not come together with work_flop or traffic_bytes", work)
-        work_flop, traffic_bytes = work.flop, work.compulsory_bytes
-    flop = _checks.non_negative("work_flop", work_flop)
-    traffic = _checks.non_negative("traffic_bytes", traffic_bytes)
-    if flop == 0 and traffic == 0:
-        _checks.fail("work_flop", "be positive where traffic_bytes is zero", work_flop)
-    return flop, traffic
-
-
 def _instruction_j(flop: float, flop_per_instruction: float | None, node: str) -> float:
     if flop_per_instruction is None:
         return 0.0
@@ -207,4 +197,6 @@ def _instruction_j(flop: float, flop_per_instruction: float | None, node: str) -
     known = {o.name: o.energy for o in table(node).overheads}
     if "gpu_instruction" not in known:
         _checks.fail("flop_per_instruction", f"be left out on {node}: no source", each)
-    return flop / each * known["gpu_instruction"].value
+    energy_j = _checks.quotient(flop, each) * known["gpu_instruction"].value
+    _checks.keeps_finite("flop_per_instruction", flop_per_instruction, instruction_j=energy_j)
+    return energy_j

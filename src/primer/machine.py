@@ -285,6 +285,8 @@ def to_json(machine: Machine) -> str:
     >>> from_json(to_json(snapshot())) == snapshot()
     True
     """
+    if not _checks.is_a(machine, Machine):
+        _checks.fail("machine", "be a Machine", machine)
     values = asdict(machine) | {"versions": dict(machine.versions)}
     return json.dumps({"schema": SCHEMA} | values, indent=1, ensure_ascii=False) + "\n"
 

@@ -19,12 +19,15 @@ Source: Williams, Waterman, Patterson, "Roofline", CACM 52(4), 2009.
 """
 
 import dataclasses
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
 from primer import _checks, units
+from primer._chip import rate_unit, require_chip
 from primer._levels import HierarchyPoint, LevelPoint, UnpublishedLevel, place_levels
+from primer._products import amounts
 from primer.hardware import Chip
 from primer.workloads import Workload, intensity
 
@@ -84,10 +87,12 @@ class RooflinePoint:
     unit: str = ""
 
     def __str__(self) -> str:
-        at = units.text(self.intensity_flop_per_byte, "FLOP/B", 5)
-        ridge = units.text(self.ridge_flop_per_byte, "FLOP/B")
-        rate = units.text(self.attainable_flop_per_s, "FLOP/s")
-        peak = units.text(self.peak_flop_per_s, "FLOP/s")
+        per_s = rate_unit(self.compute) if self.compute else "FLOP/s"
+        per_byte = per_s.replace("/s", "/B")
+        at = units.text(self.intensity_flop_per_byte, per_byte, 5)
+        ridge = units.text(self.ridge_flop_per_byte, per_byte)
+        rate = units.text(self.attainable_flop_per_s, per_s)
+        peak = units.text(self.peak_flop_per_s, per_s)
         return (
             f"{at} on {self.chip_name} (ridge {ridge}): {self.bound}-bound, at most {rate} "
             f"of {peak} ({self.compute}, {self.unit} units)"
@@ -124,11 +129,11 @@ def attainable_flop_per_s(
     >>> attainable_flop_per_s(10, **roof), attainable_flop_per_s(10, **roof, overlap=False)
     (100.0, 50.0)
     """
-    at = intensity_flop_per_byte
-    if at != float("inf"):
-        at = _checks.non_negative("intensity_flop_per_byte", at)
+    at = _checks.real("intensity_flop_per_byte", intensity_flop_per_byte)
+    if at != math.inf:
+        at = _checks.non_negative("intensity_flop_per_byte", intensity_flop_per_byte)
     peak = _checks.positive("peak_flop_per_s", peak_flop_per_s)
-    slope = float(at) * _checks.positive("bandwidth_bytes_per_s", bandwidth_bytes_per_s)
+    slope = at * _checks.positive("bandwidth_bytes_per_s", bandwidth_bytes_per_s)
     if _checks.flag("overlap", overlap):
         return min(peak, slope)
     return peak / (1 + peak / slope) if slope > 0 else 0.0
@@ -176,7 +181,8 @@ def place(
     ------
     ValueError
         If neither or both ways of giving the work are used, if both are zero, if a value is
-        negative or not finite, or if the chip has no such roof.
+        negative or not finite, if it is so extreme that a result would not be finite, or if the
+        chip has no such roof.
 
     Examples
     --------
@@ -187,27 +193,33 @@ def place(
     >>> point.time_s, point.bound, point.attainable_flop_per_s, point.peak_frac
     (2.0, 'memory', 20.0, 0.2)
     """
-    if not _checks.is_a(chip, Chip):
-        _checks.fail("chip", "be a Chip, such as hardware.load('h100_sxm5_80gb')", chip)
-    flop, traffic = _amounts(work, work_flop, traffic_bytes, write_allocate)
+    require_chip(chip)
+    flop, traffic = amounts(_with_write_allocate(work, write_allocate), work_flop, traffic_bytes)
     peak = chip.peak_flop_per_s(compute, unit)
     bandwidth = chip.bandwidth_bytes_per_s
-    real_peak = peak * _checks.fraction("compute_efficiency", compute_efficiency, zero=False)
-    real_bandwidth = bandwidth * _checks.fraction(
-        "memory_efficiency", memory_efficiency, zero=False
-    )
+    in_compute = _checks.fraction("compute_efficiency", compute_efficiency, zero=False)
+    in_memory = _checks.fraction("memory_efficiency", memory_efficiency, zero=False)
     at = intensity(flop, traffic)
-    compute_s, memory_s = flop / real_peak, traffic / real_bandwidth
+    compute_s = _part_s("work_flop", flop, peak, "compute_efficiency", in_compute)
+    memory_s = _part_s("traffic_bytes", traffic, bandwidth, "memory_efficiency", in_memory)
+    real_peak, real_bandwidth = peak * in_compute, bandwidth * in_memory
+    _checks.keeps_finite("chip", chip, ridge_flop_per_byte=peak / bandwidth)
+    ridge = real_peak / real_bandwidth
+    _checks.keeps_finite("memory_efficiency", in_memory, ridge_flop_per_byte=ridge)
     rate = attainable_flop_per_s(
         at, peak_flop_per_s=real_peak, bandwidth_bytes_per_s=real_bandwidth, overlap=overlap
     )
     time_s = max(compute_s, memory_s) if overlap else compute_s + memory_s
+    most = ("work_flop", flop) if flop > 0 else ("traffic_bytes", traffic)
+    if time_s == 0:
+        _checks.fail(most[0], "be large enough for a time above zero", most[1])
+    _checks.keeps_finite(*most, time_s=time_s)
     ideal = min(peak, at * bandwidth)
     return RooflinePoint(
         work_flop=flop,
         traffic_bytes=traffic,
         intensity_flop_per_byte=at,
-        ridge_flop_per_byte=real_peak / real_bandwidth,
+        ridge_flop_per_byte=ridge,
         peak_flop_per_s=peak,
         bandwidth_bytes_per_s=bandwidth,
         attainable_flop_per_s=rate,
@@ -224,32 +236,22 @@ def place(
     )
 
 
-def _amounts(
-    work: Workload | None,
-    work_flop: float | None,
-    traffic_bytes: float | None,
-    write_allocate: bool | None,
-) -> tuple[float, float]:
-    """FLOP and bytes, from a workload or from two numbers."""
-    if work is not None:
-        if work_flop is not None or traffic_bytes is not None:
-            _checks.fail("work", "be left out where work_flop or traffic_bytes is given", work)
-        if not hasattr(work, "flop") or not hasattr(work, "compulsory_bytes"):
-            _checks.fail("work", "have flop and compulsory_bytes, as primer.workloads do", work)
-        if write_allocate is not None:
-            work = _with_write_allocate(work, write_allocate)
-        work_flop, traffic_bytes = work.flop, work.compulsory_bytes
-    elif write_allocate is not None:
+def _part_s(name: str, amount: float, rate: float, share_name: str, share: float) -> float:
+    """Time of one part; where it is endless, the share of the rate or the amount is named."""
+    real_rate = rate * share
+    time_s = _checks.quotient(amount, real_rate)
+    if real_rate == 0 or (math.isinf(time_s) and math.isfinite(_checks.quotient(amount, rate))):
+        _checks.keeps_finite(share_name, share, time_s=math.inf)
+    _checks.keeps_finite(name, amount, time_s=time_s)
+    return time_s
+
+
+def _with_write_allocate(work: Any, write_allocate: bool | None) -> Workload | None:
+    """The same workload with its option changed, if that is asked for."""
+    if write_allocate is None:
+        return cast("Workload | None", work)
+    if work is None:
         _checks.fail("write_allocate", "come with a work that has it", write_allocate)
-    flop = _checks.non_negative("work_flop", work_flop)
-    traffic = _checks.non_negative("traffic_bytes", traffic_bytes)
-    if flop == 0 and traffic == 0:
-        _checks.fail("work_flop", "be positive where traffic_bytes is zero", work_flop)
-    return flop, traffic
-
-
-def _with_write_allocate(work: Any, write_allocate: bool) -> Workload:
-    """The same workload with its option changed."""
     if not hasattr(work, "write_allocate"):
         _checks.fail("work", "have the option write_allocate to override it", work)
     return cast(Workload, dataclasses.replace(work, write_allocate=write_allocate))
@@ -258,7 +260,8 @@ def _with_write_allocate(work: Any, write_allocate: bool) -> Workload:
 def sequence_time_s(points: Iterable[RooflinePoint]) -> float:
     """Time of kernels that run one after another: the sum of their times, float [s].
 
-    One kernel's spare bandwidth does not help another kernel that runs later.
+    One kernel's spare bandwidth does not help another kernel that runs later. What is not a
+    sequence of points is refused.
 
     >>> from primer import hardware
     >>> toy = hardware.example("toy")
@@ -267,8 +270,19 @@ def sequence_time_s(points: Iterable[RooflinePoint]) -> float:
     >>> sequence_time_s([moving, computing]), place(toy, work_flop=1000, traffic_bytes=100).time_s
     (20.0, 10.0)
     """
-    return float(sum(point.time_s for point in points))
+    rule = "be RooflinePoints, as place makes them"
+    if not _checks.is_a(points, Iterable):
+        _checks.fail("points", rule, points)
+    found = list(points)
+    for point in found:
+        if not _checks.is_a(point, RooflinePoint):
+            _checks.fail("points", rule, point)
+    time_s = float(sum(point.time_s for point in found))
+    _checks.keeps_finite("points", found, time_s=time_s)
+    return time_s
 
+
+_FULL = 1 + 1e-9  # a point on its roof may come out above it by rounding
 
 MEMORY_CAUSES = (
     "the byte count charges data that were never read, such as inactive experts",
@@ -337,7 +351,8 @@ def judge(
     Raises
     ------
     ValueError
-        If none or both are given, or one is not positive.
+        If none or both are given, if one is not positive, or so extreme that a rate would not be
+        finite.
 
     Examples
     --------
@@ -348,22 +363,30 @@ def judge(
     >>> judge(moved, measured_time_s=8).is_possible
     False
     """
+    if not _checks.is_a(point, RooflinePoint):
+        _checks.fail("point", "be a RooflinePoint, as place makes it", point)
     if (measured_time_s is None) == (measured_flop_per_s is None):
         rule = "be given, or measured_flop_per_s, and not both"
         _checks.fail("measured_time_s", rule, measured_time_s)
     if measured_time_s is not None:
-        time_s = _checks.positive("measured_time_s", measured_time_s)
+        name, value = "measured_time_s", measured_time_s
+        time_s = _checks.positive(name, value)
     else:
+        name, value = "measured_flop_per_s", cast(float, measured_flop_per_s)
         rate = _checks.positive("measured_flop_per_s", measured_flop_per_s)
         if point.work_flop == 0:
             _checks.fail("measured_flop_per_s", "come with work that has FLOP", rate)
         time_s = point.work_flop / rate
-    flop_rate, byte_rate = point.work_flop / time_s, point.traffic_bytes / time_s
-    over_peak = flop_rate > point.peak_flop_per_s
-    over_bandwidth = byte_rate > point.bandwidth_bytes_per_s
-    causes = (*(MEMORY_CAUSES if over_bandwidth else ()), *(COMPUTE_CAUSES if over_peak else ()))
+    flop_rate = _checks.quotient(point.work_flop, time_s)
+    byte_rate = _checks.quotient(point.traffic_bytes, time_s)
     peak_frac = flop_rate / point.peak_flop_per_s
     bandwidth_frac = byte_rate / point.bandwidth_bytes_per_s
+    _checks.keeps_finite(
+        name, value, measured_time_s=time_s, measured_flop_per_s=flop_rate,
+        measured_bytes_per_s=byte_rate, peak_frac=peak_frac, bandwidth_frac=bandwidth_frac,
+    )  # fmt: skip
+    over_peak, over_bandwidth = peak_frac > _FULL, bandwidth_frac > _FULL
+    causes = (*(MEMORY_CAUSES if over_bandwidth else ()), *(COMPUTE_CAUSES if over_peak else ()))
     return Judgement(
         measured_time_s=time_s,
         measured_flop_per_s=flop_rate,

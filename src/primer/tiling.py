@@ -132,7 +132,7 @@ def _stream(product: TiledNest, most: int) -> Stream:
         _checks.fail("m * n * k", f"be at most {most // 2:,} where all is listed", product.n_macs)
     parts = [
         (addresses.copy(), stores.copy())
-        for addresses, stores, _ in _chunks(product, product.element_bytes, joins=False)
+        for addresses, stores, _ in _chunks(product, product.element_bytes)
     ]
     found = Stream(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
     for array in found:
@@ -140,13 +140,13 @@ def _stream(product: TiledNest, most: int) -> Stream:
     return found
 
 
-def _chunks(product: TiledNest, line_bytes: int, *, joins: bool) -> Iterator[tuple[Any, Any, Any]]:
+def _chunks(product: TiledNest, line_bytes: int, ways: int = 0) -> Iterator[tuple[Any, Any, Any]]:
     """Buffers full of passes: addresses, stores, and per pass what `_loopnest` says of it.
 
     With the element as line, every access is handed out, with larger lines only those of the
     passes that differ. The buffers are used again for the next chunk.
     """
-    array = product.array(line_bytes=line_bytes, joins=joins)
+    array = product.array(line_bytes=line_bytes, ways=ways)
     bounds = np.zeros((len(product.tiles) + 1, 3, 2), dtype=np.int64)
     _loopnest.first_tile(array, bounds)
     axes = ["ijk".index(axis) for axis in product.order]
@@ -257,12 +257,11 @@ def replay(
         [level.geometry for level in stack], lines, INCLUSIONS.index(inclusion)
     )
     forgets = inclusion == "nine" and all(level.policy == "lru" for level in stack)
-    # In a pass along B and C, their two lines stay while they are the last two used.
-    n_operands = 3 if product.kept == _loopnest.NONE else 2
-    joins = inclusion != "inclusive" and stack[0].policy == "lru" and stack[0].n_ways >= n_operands
+    keeps = inclusion != "inclusive" and stack[0].policy == "lru"
+    ways = stack[0].n_ways if keeps else 0
     shift, base = stack[0].line_bytes.bit_length() - 1, int(lines[0])
     n_accesses = n_stores = 0
-    for addresses, is_store, passes in _chunks(product, stack[0].line_bytes, joins=joins):
+    for addresses, is_store, passes in _chunks(product, stack[0].line_bytes, ways):
         is_store &= has_stores
         _cachesim.replay_passes(state, addresses, is_store, passes, shift, base, forgets)
         repeats = passes[:, _loopnest.REPEATS]

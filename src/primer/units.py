@@ -12,7 +12,7 @@ when a person writes or reads it. Decimal and binary prefixes are different (1 G
 
 import math
 import re
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from primer import _checks
 
@@ -57,6 +57,8 @@ def _scales() -> dict[str, tuple[Decimal, str]]:
 
 _SCALES = _scales()
 _NUMBER = re.compile(r"\s*([+-]?(?:\d[\d,_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*")
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?(?:[eE][+-]?\d+)?")
+_MOST_DIGITS = 17  # what a float can hold
 
 
 def base_units() -> tuple[str, ...]:
@@ -65,8 +67,10 @@ def base_units() -> tuple[str, ...]:
 
 
 def _scale(unit: object, name: str = "unit") -> tuple[Decimal, str]:
-    if isinstance(unit, str) and unit in _SCALES:
-        return _SCALES[unit]
+    if isinstance(unit, str):
+        unit = unit.replace("\u03bc", "\u00b5")  # a Greek mu looks like the micro sign
+        if unit in _SCALES:
+            return _SCALES[unit]
     guesses = " or ".join(repr(u) for u in _checks.nearest(unit, _SCALES, n=2))
     hint = f" (did you mean {guesses}?)" if guesses else ""
     _checks.fail(name, f"be a known unit{hint}", unit)
@@ -90,7 +94,8 @@ def to_base(value: float, unit: str) -> tuple[float, str]:
     Raises
     ------
     ValueError
-        If the value is not finite or the unit unknown; the message names the nearest unit.
+        If the value is not finite, here or in base units, or the unit unknown; the message names
+        the nearest unit.
 
     Examples
     --------
@@ -99,7 +104,9 @@ def to_base(value: float, unit: str) -> tuple[float, str]:
     """
     number = _checks.finite("value", value)
     factor, base = _scale(unit)
-    return float(Decimal(repr(number)) * factor), base
+    amount = float(Decimal(repr(number)) * factor)
+    _checks.keeps_finite("value", value, **{f"the amount in {base}": amount})
+    return amount, base
 
 
 def parse(written: str) -> tuple[float, str]:
@@ -108,7 +115,7 @@ def parse(written: str) -> tuple[float, str]:
     Parameters
     ----------
     written : str
-        A number, then a unit; without one it is a plain count, unit "1".
+        A number, then a unit; without one it is a plain count, unit "1". Commas group thousands.
 
     Returns
     -------
@@ -118,7 +125,8 @@ def parse(written: str) -> tuple[float, str]:
     Raises
     ------
     ValueError
-        If there is no number at the start, or the unit is unknown.
+        If there is no number at the start, if a comma does not group thousands, or if the unit is
+        unknown.
 
     Examples
     --------
@@ -131,12 +139,17 @@ def parse(written: str) -> tuple[float, str]:
     if found is None:
         _checks.fail("text", "be a number and a unit, such as '1.5 TB/s'", written)
     digits, unit = found.groups()
+    if "," in digits and not _GROUPED.fullmatch(digits):
+        rule = "use commas for thousands only, as in 1,234.5 (write a decimal comma as a point)"
+        _checks.fail("text", rule, written)
     factor, base = _scale(unit)
     try:
         value = float(Decimal(re.sub("[,_]", "", digits)) * factor)
-    except (InvalidOperation, OverflowError):
+    except (ArithmeticError, ValueError):
         value = math.inf
-    return _checks.finite("text", value), base
+    if not math.isfinite(value):
+        _checks.fail("text", "be a number that a float can hold", written)
+    return value, base
 
 
 def in_unit(value: float, base_unit: str, unit: str) -> float:
@@ -151,10 +164,13 @@ def in_unit(value: float, base_unit: str, unit: str) -> float:
         ...
     ValueError: unit must measure B/s; got 'GFLOP/s'
     """
+    number = _checks.finite("value", value)
     factor, base = _scale(unit)
     if base != _scale(base_unit, "base_unit")[1]:
         _checks.fail("unit", f"measure {base_unit}", unit)
-    return float(value) / float(factor) if factor >= 1 else float(value) * float(1 / factor)
+    shown = number / float(factor) if factor >= 1 else number * float(1 / factor)
+    _checks.keeps_finite("value", value, **{f"the amount in {unit}": shown})
+    return shown
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -165,10 +181,10 @@ def number(value: float, digits: int = 4) -> str:
     >>> number(295.3432), number(16896), number(0.083333), number(1e-7)
     ('295.3', '16,896', '0.08333', '1e-07')
     """
-    value = float(value)
+    value = _checks.real("value", value)
+    digits = _checks.whole("digits", digits, maximum=_MOST_DIGITS)
     if not math.isfinite(value):
         return {math.inf: "∞", -math.inf: "-∞"}.get(value, "not a number")
-    digits = _checks.whole("digits", digits)
     size = abs(value)
     if 0 < size < 1e-4 or size >= 1e15:
         return f"{value:.{digits}g}"
@@ -222,7 +238,7 @@ def text(value: float, unit: str, digits: int = 4, *, binary: bool = False) -> s
     Raises
     ------
     ValueError
-        If the unit is not a base unit, or `digits` is not a positive integer.
+        If the value is no number, the unit no base unit, or `digits` not an integer from 1 to 17.
 
     Examples
     --------
@@ -231,13 +247,14 @@ def text(value: float, unit: str, digits: int = 4, *, binary: bool = False) -> s
     >>> text(2**30, "B", binary=True), text(295.34, "FLOP/B"), text(132, "1")
     ('1 GiB', '295.3 FLOP/B', '132')
     """
-    digits = _checks.whole("digits", digits)
+    value = _checks.real("value", value)
+    digits = _checks.whole("digits", digits, maximum=_MOST_DIGITS)
     base = _checks.one_of("unit", unit, base_units())
     if binary and "binary" in _BASE_UNITS[base] and math.isfinite(value):
         steps = [(2.0**power, prefix) for prefix, power in _BINARY.items()]
         factor, prefix = max([(1.0, ""), *(s for s in steps if abs(value) >= s[0])])
         return f"{number(value / factor, digits)} {prefix}{base}"
-    scaled, prefix = _split(float(value), _BASE_UNITS[base], digits)
+    scaled, prefix = _split(value, _BASE_UNITS[base], digits)
     if base == "1":
         return number(value, digits)
     if not _BASE_UNITS[base]:

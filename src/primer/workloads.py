@@ -112,6 +112,8 @@ class StreamKernel:
         Array elements loaded and stored, and operations, per iteration.
     is_update : bool
         Whether the stored array is also loaded, so that no line is fetched only to be written.
+    operation : str
+        What its FLOP are: "add", "multiply", or "multiply_add", two FLOP each. A copy has none.
     """
 
     loop: str
@@ -119,18 +121,19 @@ class StreamKernel:
     n_stores: int
     n_flop: int
     is_update: bool = False
+    operation: str = "multiply_add"
 
 
 STREAM_KERNELS = {
     "copy": StreamKernel("a[i] = b[i]", 1, 1, 0),
-    "scale": StreamKernel("a[i] = s * b[i]", 1, 1, 1),
-    "add": StreamKernel("a[i] = b[i] + c[i]", 2, 1, 1),
+    "scale": StreamKernel("a[i] = s * b[i]", 1, 1, 1, operation="multiply"),
+    "add": StreamKernel("a[i] = b[i] + c[i]", 2, 1, 1, operation="add"),
     "triad": StreamKernel("a[i] = b[i] + s * c[i]", 2, 1, 2),
     "schoenauer": StreamKernel("a[i] = b[i] + c[i] * d[i]", 3, 1, 2),
-    "accumulate": StreamKernel("a[i] += b[i]", 2, 1, 1, is_update=True),
+    "accumulate": StreamKernel("a[i] += b[i]", 2, 1, 1, is_update=True, operation="add"),
     "axpy": StreamKernel("a[i] += s * b[i]", 2, 1, 2, is_update=True),
     "dot": StreamKernel("s += a[i] * b[i]", 2, 0, 2),
-    "sum": StreamKernel("s += a[i]", 1, 0, 1),
+    "sum": StreamKernel("s += a[i]", 1, 0, 1, operation="add"),
 }
 
 
@@ -177,6 +180,11 @@ class Stream:
     def per_element(self) -> StreamKernel:
         """Loads, stores and FLOP of one iteration."""
         return STREAM_KERNELS[self.kernel]
+
+    @property
+    def operation(self) -> str:
+        """What the FLOP are, "add", "multiply" or "multiply_add": `primer.energy` charges it."""
+        return self.per_element.operation
 
     @property
     def flop(self) -> float:
@@ -234,6 +242,11 @@ class VectorAdd:
 
     def _stream(self) -> Stream:
         return Stream("add", self.n, self.storage, self.write_allocate)
+
+    @property
+    def operation(self) -> str:
+        """What the FLOP are: "add"."""
+        return self._stream().operation
 
     @property
     def flop(self) -> float:

@@ -51,7 +51,7 @@ pointwise praise praised praising precise premise premises promise promised prom
 revise revised revises revising rowwise stepwise supervise supervised surprise surprised surprises
 surprising televise treatise turquoise unsupervised
 """
-_BOTH = set(_WORDS.split())
+_BOTH = {*_WORDS.split(), "depthwise"}
 
 _FILLER = re.compile(
     r"\b(?:in this (?:section|chapter),? we (?:will|shall)|simply|just|obviously|of course"

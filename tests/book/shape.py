@@ -1,7 +1,7 @@
 """What every chapter must have, as a function that lists what a source lacks.
 
-The order of the rules is that of a chapter. Each complaint starts with a line number where there
-is one, and says what to do.
+The order of the rules is that of a chapter. Each complaint says what to do, and starts with the
+line of what is wrong; what is missing has no line.
 """
 
 from __future__ import annotations
@@ -66,12 +66,17 @@ def complaints(name: str, text: str, figure: Lookup) -> list[str]:
     return [found for rule in RULES for found in rule(chapter)]
 
 
+def _at(found: list[Part]) -> str:
+    """Where the last of these stands, as the start of a complaint."""
+    return f"{found[-1].line}: " if found else ""
+
+
 def _title(chapter: Chapter) -> Iterator[str]:
     titles = chapter.headings(1)
     if len(titles) != 1 or not titles[0].text.startswith(f"{chapter.number} — "):
-        yield f"it must have one title, '# {chapter.number} — …'"
+        yield f"{_at(titles)}it must have one title, '# {chapter.number} — …'"
     if f"chapter-{chapter.number}" not in {p.text for p in chapter.parts if p.kind == "label"}:
-        yield f"the title must have the label (chapter-{chapter.number})="
+        yield f"{_at(titles[:1])}the title must have the label (chapter-{chapter.number})="
 
 
 def _sections(chapter: Chapter) -> Iterator[str]:
@@ -90,8 +95,9 @@ def _sections(chapter: Chapter) -> Iterator[str]:
 
 def _blocks(chapter: Chapter) -> Iterator[str]:
     for name in BLOCKS:
-        if len(chapter.blocks(name)) != 1:
-            yield f"it must have one {{{name}}} block; got {len(chapter.blocks(name))}"
+        found = chapter.blocks(name)
+        if len(found) != 1:
+            yield f"{_at(found)}it must have one {{{name}}} block; got {len(found)}"
     promise, numbered = chapter.blocks("promise"), chapter.headings(2)
     if promise and numbered and promise[0].line > numbered[0].line:
         yield f"{promise[0].line}: the promise must stand before the first section"
@@ -124,13 +130,13 @@ def _predictions(chapter: Chapter) -> Iterator[str]:
 def _matmul(chapter: Chapter) -> Iterator[str]:
     found = [p for p in chapter.headings() if p.text.lower().endswith("the one matmul, here")]
     if len(found) != 1:
-        yield f"it must have one heading 'The one matmul, here'; got {len(found)}"
+        yield f"{_at(found)}it must have one heading 'The one matmul, here'; got {len(found)}"
 
 
 def _measured(chapter: Chapter) -> Iterator[str]:
     found = [p for p in chapter.headings(2) if re.search(r"Measured beside model", p.text)]
     if len(found) != 1:
-        yield f"it must have one section 'Measured beside modeled'; got {len(found)}"
+        yield f"{_at(found)}it must have one section 'Measured beside modeled'; got {len(found)}"
     elif not any(cell.line > found[0].line for cell in chapter.cells()):
         yield f"{found[0].line}: the measured section must have a cell"
 
@@ -148,12 +154,13 @@ def _exercises(chapter: Chapter) -> Iterator[str]:
         if sum(p.name == "solution" for p in block.walk()) != 1:
             yield f"{block.line}: the exercise must have one solution inside"
     numbers = {p.argument.partition(" ")[0] for p in found}
-    checked = [name for cell in chapter.cells() for name in calls(cell.text, "check")]
+    cells = chapter.cells()
+    checked = [(cell.line, name) for cell in cells for name in calls(cell.text, "check")]
     if not checked and not any("check" in p.options for p in found):
         yield "it must have an automatic check, exercises.check or :check:"
-    for name in checked:
+    for line, name in checked:
         if name not in numbers:
-            yield f"exercises.check({name!r}) names no exercise of this chapter"
+            yield f"{line}: exercises.check({name!r}) names no exercise of this chapter"
 
 
 def _deeper(chapter: Chapter) -> Iterator[str]:
@@ -191,23 +198,26 @@ def _cells(chapter: Chapter) -> Iterator[str]:
 
 def _figures(chapter: Chapter) -> Iterator[str]:
     gallery = next((p.line for p in chapter.headings() if p.text.endswith("Gallery")), 10**9)
-    names = [name for _, name in chapter.shown()]
-    path = [name for line, name in chapter.shown() if line < gallery]
+    lines: dict[str, list[int]] = {}
+    for line, name in chapter.shown():
+        lines.setdefault(name, []).append(line)
+    path = [line for line, _ in chapter.shown() if line < gallery]
     if not path:
         yield "it must show an explorable"
     if len(path) > MAX_PATH:
-        yield f"it must have {MAX_PATH} explorables or fewer before the gallery; got {len(path)}"
-    for name in sorted(set(names)):
+        rule = f"it must have {MAX_PATH} explorables or fewer before the gallery"
+        yield f"{path[MAX_PATH]}: {rule}; got {len(path)}"
+    for name, at in lines.items():
         found = chapter.figure(name)
-        if names.count(name) > 1:
-            yield f"the explorable {name!r} must be shown once; got {names.count(name)}"
+        if len(at) > 1:
+            yield f"{at[1]}: the explorable {name!r} must be shown once; got {len(at)}"
         if found is None:
-            yield f"the explorable {name!r} must exist"
+            yield f"{at[0]}: the explorable {name!r} must exist"
             continue
         if not found.question.endswith("?"):
-            yield f"the title of {name!r} must be a question; got {found.question!r}"
+            yield f"{at[0]}: the title of {name!r} must be a question; got {found.question!r}"
         if not found.assumes.strip() or "\n" in found.assumes:
-            yield f"{name!r} must say in one line what it assumes; got {found.assumes!r}"
+            yield f"{at[0]}: {name!r} must say in one line what it assumes; got {found.assumes!r}"
 
 
 RULES: tuple[Callable[[Chapter], Iterator[str]], ...] = (

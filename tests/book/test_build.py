@@ -28,6 +28,44 @@ WARNED = f"""\
 build finished with problems, 1 warning.
 """
 
+JUPYTER_BOOK = """
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "main.py", line 528, in builder_specific_actions
+    raise RuntimeError(_message_box(msg, color="red", doprint=False)) from result
+RuntimeError:
+===============
+There was an error in building your book. Look above for the cause.
+"""
+HANDLER = "Handler <function write_file at 0x7fc4> for event 'env-updated' threw an exception"
+BAD_CHIP = "t4.toml: tdp.value must lie between 5 W and 30 kW; got '70 kW'"
+HANDLER_FAILED = f"""\
+Extension error (primer_book.tables):
+{HANDLER} (exception: {BAD_CHIP})
+Traceback (most recent call last):
+    raise ValueError(f"{{name}} must {{rule}}; got {{shown}}")
+ValueError: {BAD_CHIP}
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+    raise ExtensionError(
+sphinx.errors.ExtensionError: {HANDLER} (exception: {BAD_CHIP})
+{JUPYTER_BOOK}"""
+FRAMES_FAILED = f"""\
+ValueError: figure must have size
+RuntimeError: the frames of explorable 'waves' failed: figure must have size
+sphinx.errors.ExtensionError: {HANDLER} (exception: the frames of …)
+{JUPYTER_BOOK}"""
+IMPORT_FAILED = f"""\
+Traceback (most recent call last):
+  File "book/_ext/primer_book/terms.py", line 8, in <module>
+    import nope
+ModuleNotFoundError: No module named 'nope'
+{JUPYTER_BOOK}"""
+NO_TRACEBACK = "Extension error:\nCould not import extension a.b (exception: No module named 'a')\n"
+
 
 @pytest.fixture
 def build(tmp_path, monkeypatch):
@@ -65,6 +103,27 @@ def test_warnings_are_named_once_from_the_root(build):
     assert build.complaints(WARNED.splitlines()) == [
         "chapters/01_roofline.md:9: WARNING: 'myst' cross-reference target not found: 'nope'"
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (HANDLER_FAILED, f"ValueError: {BAD_CHIP}"),
+        (FRAMES_FAILED, "RuntimeError: the frames of explorable 'waves' failed: figure must have"),
+        (IMPORT_FAILED, "ModuleNotFoundError: No module named 'nope'"),
+        (NO_TRACEBACK, "No module named 'a'"),
+        (WARNED, "chapters/01_roofline.md:9: WARNING: 'myst' cross-reference"),
+        (WARNED + JUPYTER_BOOK, "chapters/01_roofline.md:9: WARNING: 'myst' cross-reference"),
+        (CELL_FAILED, "chapters/01_roofline.md: a cell raised ZeroDivisionError"),
+    ],
+    ids=["handler", "frames", "import", "no traceback", "warning", "warning in full", "cell"],
+)
+def test_the_summary_names_the_cause(build, capsys, text, words):
+    build.report_failure(text.splitlines(), 2)
+    _, first, named, last = capsys.readouterr().err.splitlines()
+    assert first == "book: FAILED (exit status 2)"
+    assert named.startswith(f"  {words}")
+    assert last == "  _build/html is incomplete and marked so."
 
 
 def test_a_good_build_counts_and_leaves_no_mark(build, monkeypatch, capsys):

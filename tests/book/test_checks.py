@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 import quickjs
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from primer.exercises import Number, bank, slips
 from primer_book import checks
@@ -91,7 +93,215 @@ def test_page_and_notebook_read_alike(exercise: Number, typed: str) -> None:
         assert page_says(exercise, typed) == str(exercise.grade(typed))
 
 
-@pytest.mark.parametrize("typed", ["", "apples", "3 apples", "1..2", "5 s", "--1", "1e999"])
+#: Texts that the page and the notebook must read as the same number, or both refuse; by unit.
+TEXTS = {
+    "": (
+        "sqrt(2)**2",
+        "1/12",
+        "2 + 3*4",
+        "(2 + 3)*4",
+        "-2**2",
+        "2**-1",
+        "2**3**2",
+        "2^10",
+        "2⁻³",
+        "10 - 4 - 3",
+        "12/4/3",
+        "3×10⁸",
+        "7·3",
+        "8÷2",
+        "1,5×10³",
+        "1,000 − 1",
+        "(1,000 + 1)*2",
+        "12 000",
+        "12'000",
+        "1 000 000/2",
+        "1_000",
+        "0,219",
+        "0,219 + 1",
+        "1,234,567.8",
+        ".5",
+        "5.",
+        "1e3",
+        "2.5E-3",
+        "- 3",
+        "+4",
+        "2*-3",
+        "2 - -3",
+        "21.9 %",
+        "21,9%",
+        "50 percent",
+        "4x",
+        "4.1 ×",
+        "4 times",
+        "x = 5",
+        "x=5.",
+        "≈ 3.5",
+        "= 7",
+        "t_1 = 2/3",
+        "sqrt(16)/4 x",
+        "2*pi",
+        "log2(8)",
+        "3 ratios",
+        "3 ratio per token",
+        "sqrt (4)",
+        "2/sqrt(4)",
+        "2 *sqrt(4)",
+        "",
+        "1/0",
+        "sqrt(-1)",
+        "(-8)**(1/3)",
+        "0**-1",
+        "9**9**9",
+        "1e999",
+        "1/1e999",
+        "1e-400",
+        "2(3)",
+        "(2",
+        "2)",
+        "()",
+        "sqrt",
+        "sqrt()",
+        "2 3",
+        "1..2",
+        "1,2,3",
+        "1,,2",
+        "--1",
+        "* 2",
+        "3 apples",
+        "2n",
+        "nan",
+        "inf",
+        "constructor",
+        "3 constructor",
+        "x == 5",
+        "0x",
+        "1j",
+        "e",
+        "pi(2)",
+        "alert(1)",
+        "[1]",
+        "1;2",
+        "1 if 1 else 2",
+        "3 to",
+        "3 %%",
+        "5 ms",
+        "1" * 201,
+    ),
+    "ms": (
+        "24",
+        "24 ms",
+        "24ms.",
+        "0.024 s",
+        "24000 µs",
+        "24000 μs",
+        "24000us",
+        "24 milliseconds",
+        "24 Millisecond.",
+        "0.024 seconds",
+        "1 sec",
+        "24000 microseconds",
+        "2.4e7 nanoseconds",
+        "T = 24 ms",
+        "12e8/50e9 s",
+        "48/2 ms",
+        "24 ks",
+        "24 kiloseconds",
+        "24 B",
+        "24 m s",
+        "24 %",
+    ),
+    "GB/s": (
+        "450",
+        "450 GB/s",
+        "4.5e11 B/s",
+        "0.45 TB/s",
+        "3600 Gb/s",
+        "3600 Gbit/s",
+        "450 GB / s",
+        "450 gigabytes per second",
+        "450 GB per second",
+        "450 GiB/s",
+        "3600 gigabits/s",
+        "450 KB/s",
+        "450 GB",
+        "450 mB/s",
+        "450 GB/sec",
+        "450 gibibytes/second",
+        "450 GB/s/s",
+    ),
+    "FLOP/B": ("295.3", "1/12 FLOP/B", "4 flop/byte", "4 FLOPs per byte", "4 OP/B", "4 kFLOP/B"),
+    "TFLOP/s": ("989", "989 TOP/s", "1 PFLOP/s", "1 petaflop per second", "989 TFLOPS"),
+    "MB": ("80 MiB", "640 Mbit", "80 megabytes", "8 bits", "80 Mb", "8e7 bytes", "3 µB"),
+    "%": ("50", "50%", "0.5 x", "50 percent", "50 ratios"),
+    "tokens": ("569", "569 tokens", "1 token.", "7·3 tokens", "T = 569", "569 warps", "569 tok"),
+    "W": ("3 kW", "3 milliwatts", "3 mW", "3 uW", "3 watt", "3 KW"),
+}
+
+
+def page_reads(exercise: Number, texts: tuple[str, ...]) -> list[float | None]:
+    context = quickjs.Context()
+    context.eval((STATIC / "reading.js").read_text("utf-8"))
+    html = checks.form("1.1", exercise)["html"]
+    data = {k.removeprefix("data-"): v for k, v in html.items() if k.startswith("data-")}
+    call = (
+        f"JSON.stringify({json.dumps(texts)}.map((t) => primerReading.read(t, {json.dumps(data)})))"
+    )
+    return list(json.loads(context.eval(call)))
+
+
+@pytest.mark.parametrize("unit", TEXTS)
+def test_page_and_notebook_read_the_same_numbers(unit: str) -> None:
+    exercise = Number(lambda: 0.5, unit=unit, what="the ratio per token")
+    found = {}
+    for typed in TEXTS[unit]:
+        try:
+            found[typed] = exercise.reader.read(typed)[0]
+        except ValueError:
+            found[typed] = None
+    for typed, value in zip(found, page_reads(exercise, tuple(found)), strict=True):
+        wanted = found[typed]
+        assert value == (None if wanted is None else pytest.approx(wanted, rel=1e-14)), typed
+    assert sum(value is not None for value in found.values()) >= 3
+
+
+_ARITHMETIC = st.recursive(
+    st.sampled_from(["2", "3.5", "1e3", "0,5", "1,000", "12 000", ".25"]),
+    lambda inner: st.one_of(
+        st.builds("{} {} {}".format, inner, st.sampled_from(["+", "-", "*", "/", "×"]), inner),
+        st.builds("{}**{}".format, inner, st.sampled_from(["2", "-1", "0.5"])),
+        st.builds("({})".format, inner),
+        st.builds("-{}".format, inner),
+        st.builds("sqrt({})".format, inner),
+    ),
+    max_leaves=8,
+)
+
+
+@settings(deadline=None)
+@given(st.lists(_ARITHMETIC, min_size=20, max_size=40))
+def test_arithmetic_is_the_same_on_the_page(texts: list[str]) -> None:
+    exercise = Number(lambda: 0.5)
+    for typed, value in zip(texts, page_reads(exercise, tuple(texts)), strict=True):
+        try:
+            wanted = exercise.reader.read(typed)[0]
+        except ValueError:
+            assert value is None, typed
+        else:
+            assert value == pytest.approx(wanted, rel=1e-9, abs=1e-9), typed
+
+
+@pytest.mark.parametrize(
+    "typed", ["200 multiply-adds", "141 to 283 multiply-adds.", "x = 200", "sqrt(40000)"]
+)
+def test_page_and_notebook_know_what_a_number_is_about(typed: str) -> None:
+    exercise = Number(lambda: (141.3, 282.6), what="multiply-adds per number")
+    assert page_says(exercise, typed) == str(exercise.grade(typed)), typed
+
+
+@pytest.mark.parametrize(
+    "typed", ["", "apples", "3 apples", "1..2", "5 s", "--1", "1e999", "1/0", "alert(1)"]
+)
 def test_what_is_no_number_gets_a_message(typed: str) -> None:
     said = page_says(LINK, typed)
     assert said.startswith(f"“{typed}” is not a number here" if typed else "Write a number first")

@@ -161,6 +161,32 @@ def test_a_changed_cell_executes_its_page_only(book):
     assert "48" in book.html("plain")
 
 
+def test_a_removed_page_leaves_the_site(book):
+    """And comes back with all that it had, so that later tests find the book whole."""
+    site = book.root / "_build/html"
+    kept = {name: (site / name).exists() for name in ("index.html", "search.html", "book")}
+    (book.root / "notebooks").mkdir(exist_ok=True)
+    for folder in ("notebooks", "_build/html/_sources/notebooks"):
+        (book.root / folder).mkdir(exist_ok=True)
+        (book.root / f"{folder}/said.ipynb").write_text("{}")
+    text = (book.root / "chapters/said.md").read_text()
+    toc = (book.root / "_toc.yml").read_text()
+    assert list(site.rglob("said*"))
+    (book.root / "chapters/said.md").unlink()
+    book.change("_toc.yml", "- file: chapters/said\n", "")
+    removed = book.build()
+    assert removed.status == 0, removed.output[-3000:]
+    assert not list(site.rglob("said*"))
+    assert set(book.pages()) == {"shown", "plain"}
+    assert {name: (site / name).exists() for name in kept} == kept
+    assert all(kept.values())
+    assert "chapters/said" not in (site / "searchindex.js").read_text()
+    (book.root / "notebooks/said.ipynb").unlink()
+    (book.root / "chapters/said.md").write_text(text)
+    (book.root / "_toc.yml").write_text(toc)
+    assert "said" in book.build().written
+
+
 def test_a_failing_cell_fails_the_build_and_names_the_page(book):
     book.change("chapters/plain.md", "6 * 8", "6 / 0")
     failed = book.build()

@@ -104,7 +104,8 @@ def look_up(name: str) -> shape.Figure | None:
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_a_chapter_has_its_whole_shape(path: Path) -> None:
     found = shape.complaints(path.stem, path.read_text("utf-8"), look_up)
-    assert not found, "\n".join(f"chapters/{path.name}: {line}" for line in found)
+    placed = (f":{line}" if line[0].isdigit() else f": {line}" for line in found)
+    assert not found, "\n".join(f"chapters/{path.name}{line}" for line in placed)
 
 
 def test_a_small_whole_chapter_is_whole() -> None:
@@ -171,6 +172,17 @@ def test_a_check_beside_the_exercise_counts() -> None:
     checked = unchecked.replace(":kind: calculate\n", ":kind: calculate\n:check:\n")
     assert any("automatic" in line for line in shape.complaints(NAME, unchecked, look_up))
     assert shape.complaints(NAME, checked, look_up) == []
+
+
+def test_what_stands_somewhere_is_found_by_its_line() -> None:
+    twice = TEXT.replace(SHOW, f"{SHOW}\n{SHOW}")
+    at = twice[: twice.index(SHOW)].count("\n")
+    (found,) = shape.complaints(NAME, twice, look_up)
+    assert found.startswith(f"{at}: the explorable 'roofline'")
+    (found,) = shape.complaints(NAME, cut(r"^# 3 — ", "# 2 — "), look_up)
+    assert found.startswith("6: it must have one title")
+    (found,) = shape.complaints(NAME, cut(r'check\("3\.2"', 'check("9.1"'), look_up)
+    assert found.split(":")[0].isdigit()
 
 
 def test_the_name_of_the_file() -> None:

@@ -29,13 +29,26 @@ def test_a_simulator_agrees(subject):
 def test_a_changed_value_is_noticed(subject, tmp_path):
     """Half of a value that is compared: the comparison fails and names the case."""
     table = json.loads((ROOT / validation.DATA / subject.table).read_text("utf-8"))
+    last = len(table["rows"]) - 1
+    rows = range(last + 1) if last < 20 else (0, last // 2, last)
     noticed = 0
-    for index, row in enumerate(table["rows"]):
-        for name in [name for name, value in row.items() if isinstance(value, float | int)]:
+    for index in rows:
+        for path in counted(table["rows"][index]):
             changed = json.loads(json.dumps(table))
-            changed["rows"][index][name] = row[name] / 2 + 1
+            *outer, name = path
+            place = changed["rows"][index]
+            for step in outer:
+                place = place[step]
+            place[name] = place[name] / 2 + 1
             noticed += "must agree with" in complaint(subject, changed, tmp_path)
-    assert noticed >= len(table["rows"]) - 1
+    assert noticed >= len(rows) - 1
+
+
+def counted(row):
+    """Where the numbers of the other tool stand in a row: named, or last in a list."""
+    if isinstance(row, dict):
+        return [(name,) for name, value in row.items() if isinstance(value, float | int)]
+    return [(len(row) - 1, 0)] if isinstance(row[-1], list) else [(len(row) - 1,)]
 
 
 def complaint(subject, table, root):

@@ -20,6 +20,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         depends,
         front,
         launch,
+        leftovers,
         mathml,
         numbers,
         pages,
@@ -30,7 +31,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         validation,
     )
 
-    parts = (mathml, slim, launch, numbers, blocks, pages, front)
+    parts = (mathml, slim, launch, numbers, blocks, pages, front, leftovers)
     for part in (*parts, depends, tables, terms, api, references, claims, validation):
         part.setup(app)
     return {

@@ -113,6 +113,7 @@ def form(number: str, exercise: Number) -> nodes.Node:
         "data-key": key(exercise),
         "data-unit": "" if reader.base == "1" else reader.base,
         "data-written": reader.written,
+        "data-about": reader.about,
         "data-factor": repr(reader.factor),
     }
     asked = f"Asked for: {exercise.asked()}."

@@ -17,6 +17,7 @@ _PAGE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
+<link rel="icon" href="data:,">
 <meta http-equiv="refresh" content="0; url={target}">
 </head>
 <body><h1><a href="{target}">{title}</a></h1></body>

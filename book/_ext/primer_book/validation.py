@@ -151,6 +151,43 @@ def _double_buffer(rows: list[Any]) -> Iterator[Case]:
         yield Case(f"{intensity:g} FLOP/B", point.time_s, done)
 
 
+CACHE_TABLE = "cache_pycachesim.json"
+
+
+def _cache_levels() -> dict[str, Any]:
+    """The caches of the tables, by the names that their rows use."""
+    from primer.cache import CacheLevel
+
+    named = json.loads((ROOT / DATA / CACHE_TABLE).read_text("utf-8"))["levels"]
+    return {name: [CacheLevel(*level) for level in stack] for name, stack in named.items()}
+
+
+def _simulated_misses(rows: list[Any]) -> Iterator[Case]:
+    """Misses of every level for matrix products in several orders, tiles and caches."""
+    from primer import tiling
+
+    levels = _cache_levels()
+    for kernel, n, size, tile, name, _, theirs in rows:
+        order = "ikj" if kernel == "ikj" else "ijk"
+        ours = tiling.replay(
+            n, n, n, levels[name], order=order, tiles=tile or (), element_bytes=size, stores=False
+        )
+        for level, counted, expected in zip(name.split("+"), ours.levels, theirs, strict=True):
+            yield Case(f"{kernel}, N = {n}, {level}", counted.n_misses, expected)
+
+
+def _real_misses(rows: list[Any]) -> Iterator[Case]:
+    """Misses of a real program's loops, whose stack the tool sees too."""
+    from primer import tiling
+
+    levels = _cache_levels()
+    for kernel, n, size, name, *theirs in rows:
+        ours = tiling.replay(n, n, n, levels[name], order=kernel, element_bytes=size, stores=False)
+        pairs = zip(ours.levels, theirs[::2], theirs[1::2], strict=True)
+        for i, (level, reads, writes) in enumerate(pairs, start=1):
+            yield Case(f"{kernel}, N = {n}, level {i}", level.n_misses, reads + writes)
+
+
 KERNCRAFT = "kerncraft 0.8.18, layer conditions"
 SUBJECTS = (
     Subject(
@@ -178,6 +215,24 @@ SUBJECTS = (
         allowed_frac=0.0011,
         why="the first chunk of a real pipeline overlaps with nothing",
         cases=_double_buffer,
+    ),
+    Subject(
+        module="tiling",
+        quantity="misses of matrix products, level by level",
+        against="pycachesim 0.3.1, every access a load",
+        allowed_frac=0.0,
+        why="",
+        cases=_simulated_misses,
+        table=CACHE_TABLE,
+    ),
+    Subject(
+        module="tiling",
+        quantity="misses of two compiled loop nests",
+        against="cachegrind of valgrind 3.19.0",
+        allowed_frac=0.02,
+        why="the tool also counts a few accesses to the stack; eight lines at most",
+        cases=_real_misses,
+        table="cache_cachegrind.json",
     ),
 )
 

@@ -17,7 +17,7 @@ from primer.exercises.formula import Formula
 from primer.exercises.function import Function
 from primer.exercises.number import Number
 from primer.exercises.slips import Slip
-from primer.exercises.verdict import Exercise, Verdict
+from primer.exercises.verdict import Exercise, Verdict, graded
 
 __all__ = ["Choice", "Exercise", "Formula", "Function", "Number", "Slip", "Verdict", "check", "ids"]
 
@@ -31,8 +31,8 @@ def check(exercise_id: str, answer: Any) -> Verdict:
         As printed beside the exercise, such as "1.1".
     answer : object
         What the exercise asks for: a number, bare or as text with a unit ("1.5 TB/s", "21.9 %",
-        "1/12", "sqrt(2)**2"); a formula as text ("2*n/(3*e)"); a function; or a choice. None means
-        that there is no answer yet. No answer makes this raise.
+        "T = 24 milliseconds", "1/12", "sqrt(2)**2"); a formula as text ("2*n/(3*e)"); a function;
+        or a choice. None means that there is no answer yet. No answer makes this raise.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def check(exercise_id: str, answer: Any) -> Verdict:
     """
     from primer.exercises import bank
 
-    return bank.find(exercise_id).grade(answer)
+    return graded(bank.find(exercise_id), answer)
 
 
 def ids() -> tuple[str, ...]:

@@ -33,15 +33,17 @@ from primer.exercises.number import RIGHT
 from primer.exercises.slips import Slip
 from primer.exercises.verdict import NO_ANSWER, Verdict, attribute, is_blank, not_yet, unreadable
 
+_MOST_BITS = 1023  # of an integer that fits in a float
+
 
 @dataclass
 class _Call:
     """One call of the reader's function, and what came of it."""
 
     point: Point
-    right: Any
     value: Any = None
     error: BaseException | None = None
+    right: Any = None
 
 
 @dataclass(frozen=True)
@@ -99,12 +101,19 @@ class Function:
         if not callable(answer):
             got = type(answer).__name__
             return unreadable(f"{self.name} itself is asked for, without parentheses, got {got}")
-        calls = [_Call(p, self.reference(**copy.deepcopy(p))) for p in self._points()]
+        points = self._points()
+        calls = [_Call(copy.deepcopy(point)) for point in points]
         started: list[_Call] = []
         if not _deadline.run(lambda: _call_all(answer, calls, started), self.time_limit_s):
             at = self._written(started[-1].point if started else {})
             return not_yet(f"{at} is not done after {self.time_limit_s:g} s.")
-        return self._judge(calls)
+        # Not before: a function can look into the frames that call it.
+        return self._judge([self._compared(p, c) for p, c in zip(points, calls, strict=True)])
+
+    def _compared(self, point: Point, call: _Call) -> _Call:
+        """The call with the right result beside it."""
+        right = self.reference(**copy.deepcopy(point))
+        return _Call(point, call.value, call.error, right)
 
     def _points(self) -> list[Point]:
         rng = random.Random()
@@ -194,6 +203,8 @@ def _misshaped(value: Any, right: Any) -> str:
         )
     if isinstance(right, str):
         return "" if isinstance(value, str) else f"{kind}, where text is asked for."
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        return f"an integer of {value.bit_length()} bits, which is too large to be right."
     wanted = np.shape(right)
     form = f"an array of shape {wanted}" if wanted else "one number"
     try:

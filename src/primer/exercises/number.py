@@ -42,7 +42,8 @@ class Number:
     rel_tol, abs_tol : float
         An answer is right within either tolerance; `abs_tol` is in the base unit.
     what : str
-        Which number is meant, where the exercise asks for more than one.
+        Which number is meant, where the exercise asks for more than one. Its words may stand
+        behind a number.
     is_whole : bool
         Whether it is a count that must be hit exactly; the tolerances then do not matter.
     slips : tuple of Slip
@@ -76,7 +77,7 @@ class Number:
     @cached_property
     def reader(self) -> Unit:
         """What reads the answer."""
-        return Unit(self.unit)
+        return Unit(self.unit, self.what)
 
     @property
     def tolerances(self) -> tuple[float, float]:

@@ -47,7 +47,19 @@ class Exercise(Protocol):
         """The form of an answer and its tolerance, in words."""
 
     def grade(self, answer: Any) -> Verdict:
-        """Judge an answer of any type; this never raises because of the answer."""
+        """Judge an answer of any type; `graded` catches what a hostile one raises."""
+
+
+def graded(exercise: Exercise, answer: Any) -> Verdict:
+    """The door for every answer: whatever it does when it is looked at, there is a verdict."""
+    try:
+        if isinstance(answer, str):
+            answer = str.__str__(answer)  # a subclass may have methods of its own
+        return exercise.grade(answer)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # an answer may even raise SystemExit; nothing of it is shown
+        return unreadable("it raises an error when it is looked at")
 
 
 def is_blank(answer: Any) -> bool:

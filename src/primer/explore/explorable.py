@@ -76,8 +76,19 @@ class Control:
 
     def index(self, value: object) -> int:
         """Position of `value` among the values; unknown values name the nearest."""
-        _checks.one_of(self.name, key(value), tuple(key(v) for v in self.values))
-        return [key(v) for v in self.values].index(key(value))
+        for i, known in enumerate(self.values):
+            if _same(value, known):
+                return i
+        keys = tuple(key(v) for v in self.values)
+        return keys.index(_checks.one_of(self.name, key(value), keys))
+
+
+def _same(value: object, known: object) -> bool:
+    """Equal as a value of a control: 1 is 1.0, NumPy's numbers count, a flag is no number."""
+    plain = value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
+    if isinstance(plain, bool) or isinstance(known, bool):
+        return plain is known
+    return bool(plain == known) if isinstance(plain, (str, int, float)) else False
 
 
 @dataclass(frozen=True)

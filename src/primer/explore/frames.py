@@ -20,6 +20,8 @@ from primer.explore.explorable import Explorable, Outcome, State
 from primer.figures import style
 from primer.figures._svg import Pen
 
+_OF_THE_CLASS = ("size", "box", "depends", "update")
+
 
 class FrameRenderer:
     """Draws the states of one explorable.
@@ -28,17 +30,25 @@ class FrameRenderer:
     ----------
     explorable : Explorable
         Its figure class has `size` and `box` (see `style.axes`), `moving` (artists,
-        each with a gid) and `depends` (gid -> names of the controls it answers to;
-        an artist left out answers to all).
+        each with a gid), `depends` (gid -> names of the controls it answers to;
+        an artist left out answers to all) and `update(result)`.
+
+    Raises
+    ------
+    ValueError
+        Naming what the figure class lacks.
     """
 
     def __init__(self, explorable: Explorable) -> None:
         self.explorable = explorable
         self._salt = f"primer-{explorable.id}"
         kind = explorable.figure
+        _require(explorable, [name for name in _OF_THE_CLASS if not hasattr(kind, name)])
         with style.context(self._salt):
             ax = style.axes(kind.size, box=kind.box)
             self.figure = kind(ax)
+        _require(explorable, [] if hasattr(self.figure, "moving") else ["moving"])
+        _require(explorable, ["a gid on " + str(a) for a in self.figure.moving if not a.get_gid()])
         self._page = style.page(ax)
         self._pen = Pen(self._page)
         self._artists: dict[str, Artist] = {}
@@ -95,6 +105,16 @@ class FrameRenderer:
         """One whole picture, as a live figure shows it."""
         pieces = self.fragments(self.explorable.evaluate(state))
         return fill(self.skeleton(), pieces)
+
+
+def _require(explorable: Explorable, missing: Sequence[str]) -> None:
+    """Raise for what a figure class lacks."""
+    if missing:
+        kind = getattr(explorable.figure, "__name__", repr(explorable.figure))
+        raise ValueError(
+            f"figure of explorable {explorable.id!r} must have size, box, depends, update(result) "
+            f"and moving, artists each with a gid; got {kind} without {', '.join(missing)}"
+        )
 
 
 def _slot_writer(i: int) -> Callable[[RendererSVG], None]:

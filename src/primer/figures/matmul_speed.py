@@ -147,7 +147,8 @@ def describe(result: Comparison) -> str:
     rates = ", ".join(
         f"{TITLES[p.kernel]} {units.text(p.flop_per_s, 'FLOP/s', 3)}" for p in result.points
     )
-    return f"A product of {result.n} × {result.n} matrices in 32 bit, on one thread: {rates}."
+    what = f"A product of {result.n} × {result.n} matrices in {result.speed.compute}"
+    return f"{what}, on one thread: {rates}."
 
 
 def draw_matmul_speed(result: Comparison, *, ax: Axes | None = None) -> MatmulSpeedFigure:
@@ -230,7 +231,7 @@ def assumes(speed: MatmulSpeed) -> str:
     """What these numbers take for granted."""
     return (
         f"{speed.name}, one thread, medians of one day ({speed.date}), nothing pinned; square "
-        f"matrices in 32 bit that start at a line of the cache; NumPy calls {speed.blas}."
+        f"matrices in {speed.compute} that start at a line of the cache; NumPy calls {speed.blas}."
     )
 
 

@@ -16,7 +16,7 @@ from primer.workbench import _blas, _cuda, _jobs, matmul_kernels
 Array = NDArray[Any]
 
 MIN_REPEATS, MAX_REPEATS = 3, 101
-ONCE_S, LONGEST_S = 0.25, 3.0  # a longer run is not repeated, or not made at all
+ONCE_S, LONGEST_S = 0.1, 2.5  # a longer run is not repeated, or not made at all
 LINE_BYTES = 64
 
 

@@ -85,7 +85,21 @@ def _cache_size(text: str) -> int:
 
 def available_bytes() -> int | None:
     """Memory that can be had without swapping, int [B]; None where unknown."""
+    return _meminfo("MemAvailable")
+
+
+def memory_bytes() -> int | None:
+    """Memory of this computer, used or not, int [B]; None where unknown."""
+    if (known := _meminfo("MemTotal")) is not None:
+        return known
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _meminfo(key: str) -> int | None:
     for line in _read(MEMINFO).splitlines():
-        if line.startswith("MemAvailable:"):
+        if line.startswith(f"{key}:"):
             return int(line.split()[1]) * 2**10
     return None

@@ -5,9 +5,9 @@ library. `multiply` runs one of them, `sweep` times them over sizes and tiles, o
 
 Arrays start at a line of the cache: vectors that straddle two lines can halve the rate of a loop.
 A time is the median of its repeats after one run to warm up, and of several rounds the best one
-counts, for a disturbance only ever slows. A run of more than a quarter second is not repeated
-within a round; one that is expected to take more than three seconds is left out. Nothing is
-pinned, neither clock nor threads.
+counts, for a disturbance only ever slows. A run of more than a tenth of a second is not repeated
+within a round; one that is expected to take more than 2.5 seconds is left out. Nothing is pinned,
+neither clock nor threads.
 
     python -m primer.workbench.matmul --snapshot matmul.json
 """
@@ -155,16 +155,21 @@ def sweep(
     >>> sweep([512], ["numpy"], seconds=1.0)[0].flop_per_s  # doctest: +SKIP
     104310652345.3
     """
+    cases = _cases(sizes, available() if kernels is None else kernels, tiles)
+    _check(compute, seconds, n_rounds)
+    found = rounds(cases, compute, seconds, n_rounds)
+    return tuple(_point(case, compute, found[case]) for case in cases if case in found)
+
+
+def _cases(sizes: Iterable[int], kernels: Iterable[str], tiles: Iterable[int]) -> list[Case]:
+    """What a sweep measures, by size, then kernel, then tile."""
     sizes = _several("sizes", sizes)
     tiles = _several("tiles", tiles)
-    chosen = tuple(available() if kernels is None else kernels)
+    chosen = tuple(kernels)
     if not chosen:
         _checks.fail("kernels", "have at least one name", chosen)
     for kernel in chosen:
         _checks.one_of("kernels", kernel, available())
-    _checks.one_of("compute", compute, PRECISIONS)
-    seconds = _checks.positive("seconds", seconds)
-    n_rounds = _checks.whole("n_rounds", n_rounds)
     cases = [
         Case(kernel, n, tile)
         for n in sizes for kernel in KERNELS if kernel in chosen
@@ -172,8 +177,13 @@ def sweep(
     ]  # fmt: skip
     if not cases:
         _checks.fail("tiles", f"have one that is not larger than {sizes[-1]}", tiles)
-    found = rounds(cases, compute, seconds, n_rounds)
-    return tuple(_point(case, compute, found[case]) for case in cases if case in found)
+    return cases
+
+
+def _check(compute: str, seconds: float, n_rounds: int) -> None:
+    _checks.one_of("compute", compute, PRECISIONS)
+    _checks.positive("seconds", seconds)
+    _checks.whole("n_rounds", n_rounds)
 
 
 def _several(name: str, values: Iterable[int]) -> tuple[int, ...]:
@@ -215,7 +225,11 @@ def measure(
     MatmulSpeed
         For `primer.figures.matmul_speed.measured`.
     """
+    sizes = _several("sizes", sizes)
+    _check(compute, seconds, n_rounds)
+    before = _peak(compute)
     points = sweep(sizes, compute=compute, seconds=seconds, n_rounds=n_rounds)
+    peak = None if before is None else max(before, _peak(compute) or 0.0)
     return MatmulSpeed(
         name=_system.cpu_name(),
         blas=_blas.name(),
@@ -223,7 +237,7 @@ def measure(
         python=platform.python_version(),
         versions=_versions({p.kernel for p in points}),
         compute=compute,
-        peak_flop_per_s=_peak(compute),
+        peak_flop_per_s=peak,
         points=points,
         notes=_notes(),
     )
@@ -233,7 +247,7 @@ def _peak(compute: str) -> float | None:
     """Multiply-adds in registers on one thread, float [FLOP/s]; only Numba can run them."""
     if not kernels.is_compiled():
         return None
-    found = _jobs.measure(_jobs.fma(compute, 1), 1.0)
+    found = _jobs.measure(_jobs.fma(compute, 1), 0.5)
     return found.work_flop / found.fastest_s
 
 

@@ -34,6 +34,7 @@ from primer.workloads import STREAM_KERNELS
 
 SECONDS = 5.0
 CACHES_PER_ARRAY = 4
+N_ARRAYS = 3  # of a triad
 SMALLEST, LARGEST = 2**26, 2**29  # bytes of one array, unless it is given
 
 
@@ -64,7 +65,8 @@ def machine(
     write_allocate : bool, optional
         Whether a stored line is charged twice; by default on x86 processors.
     array_bytes : int [B], optional
-        Size of each streamed array. Arrays that fit in a cache measure the cache.
+        Size of each streamed array. Arrays that fit in a cache measure the cache; three of them
+        must fit in the memory.
 
     Returns
     -------
@@ -74,7 +76,8 @@ def machine(
     Raises
     ------
     ValueError
-        If a number is not positive, there are more threads than processors, or no such device.
+        If a number is not positive, if there are more threads than processors or larger arrays
+        than memory, or no such device.
 
     Examples
     --------
@@ -104,9 +107,17 @@ def _n_threads(given: int | None) -> int:
     return int(given)
 
 
+def _check_fits(array_bytes: int | None, memory: int | None) -> None:
+    """Refuse arrays that memory cannot hold, before the system has to."""
+    if array_bytes and memory and N_ARRAYS * array_bytes > memory:
+        rule = f"be at most a third of the memory, {memory // N_ARRAYS} B"
+        _checks.fail("array_bytes", rule, array_bytes)
+
+
 def _measure_cpu(
     n_threads: int, seconds: float, write_allocate: bool, array_bytes: int | None
 ) -> Machine:
+    _check_fits(array_bytes, _system.memory_bytes())
     cache = _system.last_cache_bytes()
     array_bytes = array_bytes or default_array_bytes(cache, _system.available_bytes())
     bench = Bench(array_bytes=array_bytes, write_allocate=write_allocate)
@@ -147,6 +158,7 @@ def _plan_cpu(bench: Bench, n_threads: int) -> Plan:
 def _measure_gpu(seconds: float, array_bytes: int | None) -> Machine:
     if not _cuda.is_available():
         _checks.fail("device", "be cpu where torch sees no GPU", "cuda")
+    _check_fits(array_bytes, _cuda.available_bytes())
     array_bytes = array_bytes or min(_cuda.VECTOR_BYTES, _cuda.available_bytes() // 8)
     bench = _cuda.GpuBench(array_bytes=array_bytes)
     slope, peaks, points, notes = _run(bench.plan(), seconds)
@@ -242,13 +254,14 @@ def write(measured: Machine, path: str | Path) -> None:
     Raises
     ------
     ValueError
-        If the path cannot be a new file in a folder that can be written to.
+        If that is no machine, or the path cannot be a new file in a folder that can be written to.
     """
+    text = to_json(measured)
     target = check_path(path)
     handle, made = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(to_json(measured))
+            file.write(text)
         Path(made).chmod(0o644)
         Path(made).replace(target)
     except BaseException:
@@ -258,6 +271,8 @@ def write(measured: Machine, path: str | Path) -> None:
 
 def check_path(path: str | Path) -> Path:
     """The path, if a file can be written there."""
+    if not _checks.is_a(path, str, os.PathLike) or not _checks.is_a(os.fspath(path), str):
+        _checks.fail("snapshot", "be a path", path)
     target = Path(path)
     if not target.parent.is_dir() or not os.access(target.parent, os.W_OK):
         _checks.fail("snapshot", "lie in a folder that can be written to", str(path))

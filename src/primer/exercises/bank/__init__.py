@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 
 from primer import _checks
-from primer.exercises.bank import energy, factory, roofline
+from primer.exercises.bank import energy, factory, matmul, roofline
 from primer.exercises.verdict import Exercise
 
-_TOPICS = (energy, factory, roofline)
+_TOPICS = (energy, factory, roofline, matmul)
 
 
 @cache

@@ -9,7 +9,11 @@
     return new Promise((resolve, reject) => {
       const script = document.createElement("script");
       script.src = figure.dataset.frames;
-      script.onload = () => resolve(arrived.get(figure.dataset.explorable));
+      script.onload = () => {
+        const data = arrived.get(figure.dataset.explorable);
+        if (data) resolve(data);
+        else reject(new Error(`${figure.dataset.frames} holds no states`));
+      };
       script.onerror = () => reject(new Error(`${figure.dataset.frames} did not load`));
       document.head.append(script);
     });
@@ -47,12 +51,26 @@
     };
   }
 
+  /* Where a value stands among a control's keys; 1 and 1.0 are the same number. */
+  function indexOf(k, value) {
+    const text = String(value);
+    const same = k.input.dataset.type === "number"
+      ? (key) => text.trim() !== "" && Number(key) === Number(text)
+      : (key) => key === text;
+    return k.keys.findIndex(same);
+  }
+
+  /* The address holds figures with their states: #one?a=1&b=2;other?c=3 */
+  const parts = () => location.hash.slice(1).split(";").map((part) => part.split("?"));
+
   class Explorable {
     constructor(figure) {
       this.figure = figure;
       this.id = figure.dataset.explorable;
       this.knobs = [...figure.querySelectorAll("[data-control]")].map(knob);
-      this.at = this.knobs.map((k) => k.get());
+      const state = JSON.parse(figure.dataset.state);
+      this.at = this.knobs.map((k) => indexOf(k, state[k.name]));
+      this.moves = [];
       this.slots = [...figure.querySelectorAll("[data-slot]")];
       this.rows = [...figure.querySelectorAll("table.readout tr")];
       this.frame = figure.querySelector(".frame");
@@ -64,6 +82,7 @@
     start() {
       this.figure.querySelector(".controls").hidden = false;
       this.figure.classList.add("alive");
+      this.show();
       this.knobs.forEach((k, i) => {
         k.input.addEventListener("input", () => this.move(i, k.get()));
         const play = k.input.parentElement.querySelector("button.play");
@@ -73,11 +92,21 @@
         this.figure.addEventListener(event, () => this.ready().catch(() => {}), { once: true });
       }
       addEventListener("hashchange", () => this.follow());
+      // A browser that goes back puts old values into the controls, after this script has run.
+      addEventListener("pageshow", () => { if (!this.moves.length) this.show(); });
       this.follow();
     }
 
+    /* Bring the controls to the state that the figure is in. */
+    show() {
+      this.knobs.forEach((k, i) => k.set(this.at[i]));
+    }
+
     ready() {
-      this.loading ??= load(this.figure).then((data) => { this.data = data; this.limit(); });
+      this.loading ??= load(this.figure).then(
+        (data) => { this.data = data; this.limit(); },
+        (error) => { this.loading = null; throw error; },
+      );
       return this.loading;
     }
 
@@ -85,10 +114,11 @@
       return this.data.at[at.reduce((sum, i, k) => sum * this.knobs[k].keys.length + i, 0)];
     }
 
-    /* The nearest possible state; a control moves only those after it, as in Explorable.snap. */
-    snap(at, moved) {
+    /* The nearest possible state, by a step of one control that may move: Explorable.snap. */
+    snap(at, mayMove) {
       if (this.position(at) >= 0) return at;
-      for (let k = moved + 1; k < at.length; k++) {
+      for (let k = 0; k < at.length; k++) {
+        if (!mayMove(k)) continue;
         const order = this.knobs[k].keys.map((_, i) => i)
           .sort((a, b) => Math.abs(a - at[k]) - Math.abs(b - at[k]) || a - b);
         for (const i of order) {
@@ -99,21 +129,37 @@
       return null;
     }
 
+    /* Moves made while the states are still loading are kept, and made in their order. */
     async move(k, index, quiet = false) {
-      const wanted = this.at.map((v, j) => (j === k ? index : v));
-      return this.go(wanted, k, quiet);
+      this.moves.push([k, index]);
+      if (!this.data && !(await this.loaded())) return;
+      const moves = this.moves.splice(0);
+      if (!moves.length) return;
+      for (const [j, i] of moves) {
+        const wanted = this.at.map((v, x) => (x === j ? i : v));
+        this.at = this.snap(wanted, (x) => x > j) ?? this.at;
+      }
+      this.refresh();
+      if (!quiet) this.link();
     }
 
-    async go(wanted, moved, quiet) {
+    /* Whether the states are there; if they cannot be had, say so once and undo the controls. */
+    async loaded() {
       try {
-        if (!this.data) await this.ready();
+        await this.ready();
+        this.note?.remove();
+        return true;
       } catch (error) {
-        return this.fail(error);
+        this.moves = [];
+        this.show();
+        this.fail(error);
+        return false;
       }
-      this.at = this.snap(wanted, moved) ?? this.at;
+    }
+
+    refresh() {
       this.draw(this.position(this.at));
       this.limit();
-      if (!quiet) this.link();
     }
 
     draw(n) {
@@ -148,28 +194,37 @@
 
     /* Values that cannot be chosen from here stay visible, but disabled. */
     limit() {
-      const leads = (j, i) => this.snap(this.at.map((v, x) => (x === j ? i : v)), j) !== null;
+      const leads = (j, i) =>
+        this.snap(this.at.map((v, x) => (x === j ? i : v)), (x) => x > j) !== null;
       this.knobs.forEach((k, j) => {
         k.options?.forEach((option, i) => { option.disabled = !leads(j, i); });
         if (k.input.type === "checkbox") k.input.disabled = !leads(j, 1 - this.at[j]);
       });
     }
 
+    /* This figure's state goes first into the address; those of others stay behind it. */
     link() {
       const query = this.knobs.map((k, i) => `${k.name}=${encodeURIComponent(k.keys[this.at[i]])}`);
-      history.replaceState(null, "", `#${this.id}?${query.join("&")}`);
+      const others = parts().filter(([id, query]) => query && id !== this.id);
+      const all = [[this.id, query.join("&")], ...others];
+      history.replaceState(null, "", `#${all.map((part) => part.join("?")).join(";")}`);
     }
 
+    /* Controls that the address names get its values; others may move to make that possible. */
     async follow() {
-      const [id, query] = location.hash.slice(1).split("?");
-      if (id !== this.id || !query) return;
-      const wanted = new URLSearchParams(query);
-      const at = this.knobs.map((k, i) => {
-        const found = k.keys.indexOf(wanted.get(k.name));
-        return found < 0 ? this.at[i] : found;
-      });
-      await this.go(at, -1, true);
-      this.figure.scrollIntoView();
+      const found = parts().find(([id, query]) => id === this.id && query);
+      if (!found) return;
+      const named = new Map();
+      for (const [name, value] of new URLSearchParams(found[1])) {
+        const k = this.knobs.findIndex((knob) => knob.name === name);
+        const i = k < 0 ? -1 : indexOf(this.knobs[k], value);
+        if (i >= 0) named.set(k, i);
+      }
+      if (!named.size || !(await this.loaded())) return;
+      const wanted = this.at.map((v, k) => named.get(k) ?? v);
+      this.at = this.snap(wanted, (k) => !named.has(k)) ?? this.at;
+      this.refresh();
+      if (parts()[0][0] === this.id) this.figure.scrollIntoView();
     }
 
     player(button, k, i) {
@@ -192,11 +247,11 @@
     }
 
     fail(error) {
-      const note = document.createElement("p");
-      note.className = "failed";
-      note.setAttribute("role", "alert");
-      note.textContent = `The states of this figure could not be loaded (${error.message}).`;
-      this.frame.after(note);
+      this.note ??= document.createElement("p");
+      this.note.className = "failed";
+      this.note.setAttribute("role", "alert");
+      this.note.textContent = `The states of this figure could not be loaded (${error.message}).`;
+      this.frame.after(this.note);
     }
   }
 
