@@ -92,7 +92,7 @@ def test_whole_numbers_come_back_as_int(n):
     assert _checks.whole("n", np.int64(n)) == n
 
 
-@pytest.mark.parametrize("value", [10**15 + 1, 10**400, 10**6000, 1 << 10**6])
+@pytest.mark.parametrize("value", [10**15 + 1, 10**400, 10**6000, 1 << 10**6], ids=range(4))
 def test_whole_numbers_stay_small_enough_for_products(value):
     with pytest.raises(ValueError, match=r"^n must be at most 1,000,000,000,000,000; got "):
         _checks.whole("n", value)
@@ -105,9 +105,11 @@ class _Unspeakable:
         raise RuntimeError("no")
 
 
-@pytest.mark.parametrize("value", [_Unspeakable(), -(10**6000), "a" * 10**6, b"a" * 10**6])
+@pytest.mark.parametrize(
+    "value", [_Unspeakable(), -(10**6000), "a" * 10**6, b"a" * 10**6], ids=range(4)
+)
 def test_every_value_has_a_short_message(value):
-    with pytest.raises(ValueError, match=r"^x must be positive; got ") as caught:
+    with pytest.raises(ValueError, match=r"^x must be positive.*; got ") as caught:
         _checks.positive("x", value)
     assert len(str(caught.value)) < 120
 

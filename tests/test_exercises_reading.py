@@ -111,7 +111,7 @@ def test_a_quantity_brings_its_unit():
         ("2n", "", "a plain number is asked for"),
         ("1,2,3", "", "not plain arithmetic"),
         ("--1", "", "begins with two signs"),
-        ("T==5", "", "not arithmetic"),
+        ("T==5", "", "not plain arithmetic"),
         ("24 kiloseconds", "s", "a known unit|a value in s"),
         ("1/0", "", "divides by zero"),
         ("9**9**9**9", "", "beyond every number"),
@@ -193,6 +193,7 @@ def test_no_hostile_object_raises(name):
         assert KINDS[name].grade(answer).is_right is False
 
 
+@settings(deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False, width=32))
 def test_reading_is_the_inverse_of_writing(value):
     assert _read(repr(value)) == value

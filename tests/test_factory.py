@@ -109,14 +109,14 @@ def test_a_shop_is_finite_or_refused(n_machines, belt, reuse, each):
     try:
         shop = factory.starve(n_machines, belt, reuse=reuse, machine_operations_per_s=each)
     except ValueError as error:
-        assert " must " in str(error)
+        assert " must " in str(error)  # noqa: PT017
     else:
         numbers = [value for value in vars(shop).values() if isinstance(value, float)]
         assert all(math.isfinite(number) for number in numbers)
 
 
 def test_a_belt_that_feeds_nothing_is_refused():
-    with pytest.raises(ValueError, match="reuse must be large enough .*; got 1e-308"):
+    with pytest.raises(ValueError, match=r"reuse must be large enough .*; got 1e-308"):
         factory.starve(8, 1e-308, reuse=1e-308)
     with pytest.raises(ValueError, match="n_machines must be at most"):
         factory.starve(10**400, 1)

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from primer import hardware, roofline
 from primer.hardware import Chip
-from primer.roofline import judge, sequence_time_s
 from primer.workloads import Matmul, Stream, VectorAdd
 
 H100 = hardware.load("h100_sxm5_80gb")
@@ -412,15 +411,15 @@ _EXTREME = st.floats(min_value=5e-324, max_value=1.7e308)
 @given(st.sampled_from(hardware.names(rooflines=True)), _AMOUNTS, _AMOUNTS)
 def test_a_point_on_its_own_roof_is_possible(name, flop, traffic):
     chip = hardware.load(name)
-    p = place(chip, compute=chip.precisions()[0], work_flop=flop, traffic_bytes=traffic)
+    p = roofline.place(chip, compute=chip.precisions()[0], work_flop=flop, traffic_bytes=traffic)
     for judged in (
-        judge(p, measured_time_s=p.time_s),
-        judge(p, measured_flop_per_s=p.attainable_flop_per_s),
+        roofline.judge(p, measured_time_s=p.time_s),
+        roofline.judge(p, measured_flop_per_s=p.attainable_flop_per_s),
     ):
         assert judged.is_possible
         assert judged.causes == ()
         assert judged.attainable_frac == pytest.approx(1, rel=1e-9)
-    assert not judge(p, measured_time_s=p.time_s * (1 - 1e-6)).is_possible
+    assert not roofline.judge(p, measured_time_s=p.time_s * (1 - 1e-6)).is_possible
 
 
 def _finite_but(result, *names):
@@ -433,53 +432,59 @@ def test_results_are_finite_or_refused(peak, bandwidth, flop, traffic, overlap, 
     shares = st.floats(min_value=5e-324, max_value=1)
     chip = Chip.custom("c", peak_flop_per_s={"fp32": peak}, bandwidth_bytes_per_s=bandwidth)
     try:
-        p = place(
+        p = roofline.place(
             chip, compute="fp32", work_flop=flop, traffic_bytes=traffic, overlap=overlap,
             compute_efficiency=data.draw(shares), memory_efficiency=data.draw(shares),
         )  # fmt: skip
         _finite_but(p)
-        _finite_but(judge(p, measured_time_s=data.draw(_EXTREME)))
-        _finite_but(judge(p, measured_flop_per_s=data.draw(_EXTREME)))
+        _finite_but(roofline.judge(p, measured_time_s=data.draw(_EXTREME)))
+        _finite_but(roofline.judge(p, measured_flop_per_s=data.draw(_EXTREME)))
     except ValueError as error:
-        assert re.search(r"^\w+ must .+; got ", str(error))
+        said = str(error)
+        assert re.search(r"^\w+ must .+; got ", said)
 
 
-TOY = hardware.example("toy")
-POINT = place(TOY, compute="fp32", work_flop=40, traffic_bytes=20)
+POINT = roofline.place(TOY, compute="fp32", work_flop=40, traffic_bytes=20)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (
-            lambda: place(
+            lambda: roofline.place(
                 TOY, compute="fp32", work_flop=1, traffic_bytes=1, memory_efficiency=5e-324
             ),
             "memory_efficiency must leave time_s finite; got 5e-324",
         ),
         (
-            lambda: place(
+            lambda: roofline.place(
                 TOY, compute="fp32", work_flop=1e10, traffic_bytes=1, compute_efficiency=1e-308
             ),
             "compute_efficiency must leave time_s finite; got 1e-308",
         ),
         (
-            lambda: judge(POINT, measured_time_s=5e-324),
+            lambda: roofline.judge(POINT, measured_time_s=5e-324),
             "measured_time_s must leave measured_flop_per_s finite; got 5e-324",
         ),
         (
-            lambda: judge(POINT, measured_flop_per_s=5e-324),
+            lambda: roofline.judge(POINT, measured_flop_per_s=5e-324),
             "measured_flop_per_s must leave measured_time_s finite; got 5e-324",
         ),
-        (lambda: judge(None, measured_time_s=1), "point must be a RooflinePoint.*got None"),
-        (lambda: judge(np.ones(2), measured_time_s=1), "point must be a RooflinePoint"),
-        (lambda: sequence_time_s(3), "points must be RooflinePoints.*got 3"),
-        (lambda: sequence_time_s([POINT, 3]), "points must be RooflinePoints.*got 3"),
-        (lambda: sequence_time_s("ab"), "points must be RooflinePoints.*got 'a'"),
-        (lambda: place(TOY, VectorAdd(1), compute="fp32", unit=np.ones(2)), "unit must be one of"),
-        (lambda: place(TOY, VectorAdd(1), compute="fp32", unit=""), "unit must be one of"),
-        (lambda: place(TOY, VectorAdd(1), compute=np.ones(2)), "compute must be one of"),
-        (lambda: place(np.ones(2), VectorAdd(1)), "chip must be a Chip"),
+        (
+            lambda: roofline.judge(None, measured_time_s=1),
+            "point must be a RooflinePoint.*got None",
+        ),
+        (lambda: roofline.judge(np.ones(2), measured_time_s=1), "point must be a RooflinePoint"),
+        (lambda: roofline.sequence_time_s(3), "points must be RooflinePoints.*got 3"),
+        (lambda: roofline.sequence_time_s([POINT, 3]), "points must be RooflinePoints.*got 3"),
+        (lambda: roofline.sequence_time_s("ab"), "points must be RooflinePoints.*got 'a'"),
+        (
+            lambda: roofline.place(TOY, VectorAdd(1), compute="fp32", unit=np.ones(2)),
+            "unit must be one of",
+        ),
+        (lambda: roofline.place(TOY, VectorAdd(1), compute="fp32", unit=""), "unit must be one of"),
+        (lambda: roofline.place(TOY, VectorAdd(1), compute=np.ones(2)), "compute must be one of"),
+        (lambda: roofline.place(np.ones(2), VectorAdd(1)), "chip must be a Chip"),
         (
             lambda: roofline.attainable_flop_per_s(
                 np.ones(2), peak_flop_per_s=1, bandwidth_bytes_per_s=1
@@ -494,7 +499,7 @@ def test_what_cannot_be_placed_is_named(call, message):
 
 
 def test_integer_roofs_count_operations():
-    said = str(place(hardware.load("h100_sxm5_80gb"), VectorAdd(8), compute="int8"))
+    said = str(roofline.place(hardware.load("h100_sxm5_80gb"), VectorAdd(8), compute="int8"))
     assert "FLOP" not in said
     rates = r"at most [\d.]+ GOP/s of [\d.]+ POP/s"
     assert re.search(r"^[\d.]+ OP/B on .*ridge [\d.]+ OP/B.* " + rates, said)

@@ -186,7 +186,7 @@ def test_a_greek_mu_is_the_micro_sign():
 
 @pytest.mark.parametrize("written", ["1e99999999999 B", "9e999999999999999999 TB", "1" * 400])
 def test_a_number_that_no_float_holds_is_refused(written):
-    with pytest.raises(ValueError, match="^text must be a number that a float can hold; got"):
+    with pytest.raises(ValueError, match=r"^text must be a number that a float can hold; got"):
         units.parse(written)
 
 
@@ -204,24 +204,24 @@ def test_a_number_that_no_float_holds_is_refused(written):
     ],
 )
 def test_what_is_no_number_cannot_be_converted(convert, value):
-    with pytest.raises(ValueError, match="^value must be a (finite )?number; got"):
+    with pytest.raises(ValueError, match=r"^value must be a (finite )?number; got"):
         convert(value)
 
 
 def test_a_conversion_that_leaves_the_floats_is_refused():
-    with pytest.raises(ValueError, match="^value must leave the amount in B finite; got 1e"):
+    with pytest.raises(ValueError, match=r"^value must leave the amount in B finite; got 1e"):
         units.to_base(1e308, "TB")
-    with pytest.raises(ValueError, match="^value must leave the amount in ms finite; got 1e"):
+    with pytest.raises(ValueError, match=r"^value must leave the amount in ms finite; got 1e"):
         units.in_unit(1e308, "s", "ms")
     for unit in (["B"], np.array(["B", "B"]), None):
-        with pytest.raises(ValueError, match="^unit must be"):
+        with pytest.raises(ValueError, match=r"^unit must be"):
             units.text(1.0, unit)
 
 
 def test_digits_are_those_of_a_float():
     assert units.number(1 / 3, 17) == "0.33333333333333331"
     for digits in (0, 18, 2**63, 2.0):
-        with pytest.raises(ValueError, match="^digits must be"):
+        with pytest.raises(ValueError, match=r"^digits must be"):
             units.number(1, digits)
-        with pytest.raises(ValueError, match="^digits must be"):
+        with pytest.raises(ValueError, match=r"^digits must be"):
             units.text(1, "B", digits)

@@ -162,7 +162,7 @@ globalThis.primerReading = (() => {
   /* A number without a unit is in the unit shown; a prefix alone counts from the base unit. */
   function scale(suffix, data) {
     if (suffix === "" || suffix === data.written) return Number(data.factor);
-    const alone = own({ K: 1e3, ...DATA, ...SMALL }, suffix);
+    const alone = own({ K: 1e3, ...DATA, ...(data.unit ? SMALL : {}) }, suffix);
     if (data.unit) return inBase(spelled(suffix), data.unit) || alone;
     const isCounted = /^[a-z]{3,}(?: [a-z]+)*$/.test(data.written || "");
     if (isCounted && singular(suffix) === singular(data.written)) return 1;
@@ -173,7 +173,7 @@ globalThis.primerReading = (() => {
   /* Without what people write around a number: "T = 24 ms." is "24 ms". */
   function tidy(written) {
     const text = written.replace(/\u03bc/g, "\u00b5").trim();
-    return text.replace(/^(?:[a-z_][a-z_0-9]*\s*)?[~\u2248=]\s*/i, "")
+    return text.replace(/^(?:[a-z_][a-z_0-9]*\s*)?[~\u2248=](?!=)\s*/i, "")
                .replace(/([^\d\s])\s*\.$/, "$1");
   }
 

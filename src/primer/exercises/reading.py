@@ -28,7 +28,7 @@ _TO = re.compile(r"\s*(?:–|—|(?<=[\d\s])-|\.\.+|…|\bto\b)\s*")
 _SUFFIX = re.compile(r"(?<=[\d\s).])[A-Za-zµ%×]")
 _NUMBER_FIRST = re.compile(r"[-+]?[\d.,]+(?:[eE][-+]?\d+)?\s*([A-Za-zµ][A-Za-zµ/ ]*)")
 _PLAIN = {"%": 0.01, "percent": 0.01, "per cent": 0.01, "×": 1.0, "x": 1.0, "times": 1.0}
-_NAME = re.compile(r"(?:[A-Za-z_][A-Za-z_0-9]*\s*)?[~≈=]\s*")
+_NAME = re.compile(r"(?:[A-Za-z_][A-Za-z_0-9]*\s*)?[~≈=](?!=)\s*")
 _TWO_SIGNS = re.compile(r"[-+−]\s*[-+−]")
 _FULL_STOP = re.compile(r"(?<=[^\d\s])\s*\.$")
 _PREFIX_WORDS = {

@@ -67,7 +67,8 @@ def control(explorable: Explorable, knob: Control, value: object) -> str:
     play = '<button type="button" class="play" hidden>Play</button>' if knob.kind == "step" else ""
     return (
         f'<div class="control">{label}<output for="{name}">{shown}</output>'
-        f'<input type="range" autocomplete="off" id="{name}" data-control="{knob.name}" data-type="{_type(knob)}" '
+        f'<input type="range" autocomplete="off" id="{name}" data-control="{knob.name}" '
+        f'data-type="{_type(knob)}" '
         f'min="0" max="{len(knob.values) - 1}" step="1" value="{knob.index(value)}" '
         f'aria-valuetext="{shown}" data-values="{escape(json.dumps(values, ensure_ascii=False))}">'
         f"{play}</div>"
@@ -81,8 +82,8 @@ def _select(name: str, knob: Control, value: object) -> str:
         for v in knob.values
     )
     return (
-        f'<select autocomplete="off" id="{name}" data-control="{knob.name}" data-type="{_type(knob)}">'
-        f"{options}</select>"
+        f'<select autocomplete="off" id="{name}" data-control="{knob.name}" '
+        f'data-type="{_type(knob)}">{options}</select>'
     )
 
 
