@@ -101,6 +101,11 @@ def test_sentences():
     assert spoken(step=64).startswith("64 of 64 accesses missed. What is 8 apart")
     assert spoken(step=64, ld=20).startswith("The walk jumps 20 numbers")
     assert spoken(step=64, walk="rows").startswith("16 misses, 48 hits")
+    # 56 misses, 34 of them on lines that had been there, against 8 hits: nothing stays.
+    few = spoken(step=64, layout="column_major", walk="tiles", ld=17)
+    assert few.startswith("56 of 64 accesses missed. What is 17 apart")
+    assert spoken(step=64, walk="tiles", ld=17).startswith("28 misses. Rows of 17 begin in the")
+    assert spoken(step=64, walk="rows", ld=17).startswith("22 misses, 42 hits")
     rows = {row.name: row.value for row in EXPLORABLE.evaluate({"step": 64}).rows}
     assert rows["traffic_bytes"] == 64 * 16
     assert (rows["n_hits"], rows["n_misses"], rows["n_conflict"]) == (0, 64, 48)

@@ -129,6 +129,9 @@ def test_sentences():
     assert spoken(cache="4k_full").startswith("A column of B has 96 lines")
     assert spoken(cache="4k_full", tile="16").startswith("The tiles fit")
     assert spoken(cache="4k_full", tile="32").startswith("Three such tiles")
+    enough = spoken(cache="4k_full", tile="16", n=64, storage="fp64")
+    assert "One, with a row of each of the others, does" in enough
+    assert spoken(cache="4k_4way", tile="16", n=128).startswith("Sets collide: the rows of a tile")
     assert "4,608 go on to memory" in spoken(cache="4k_32k", tile="16")
 
 

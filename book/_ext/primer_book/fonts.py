@@ -17,7 +17,7 @@ from importlib.metadata import distribution, version
 from pathlib import Path
 
 _KEPT_NAMES = [0, 1, 2, 3, 4, 5, 6, 13, 14]
-_MADE_BY = "primer fonts 1"
+_MADE_BY = "primer fonts 2"
 
 LATIN = "".join(map(chr, [*range(0x20, 0x7F), *range(0xA0, 0x100)]))
 GREEK = "ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩαβγδεζηθικλμνξοπρςστυφχψω"
@@ -51,7 +51,8 @@ class Font:
         raise RuntimeError(f"{self.file} is missing from {self.package}; reinstall that package")
 
 
-MATH = Font("ziamath", "fonts/STIXTwoMath-Regular.ttf", "Primer Math", ("ssty", "flac", "dtls"))
+# Without the drawings for small sizes ("ssty"): they are half of the font, and scaled letters do.
+MATH = Font("ziamath", "fonts/STIXTwoMath-Regular.ttf", "Primer Math", ("flac", "dtls"))
 SANS = Font("matplotlib", "fonts/ttf/DejaVuSans.ttf", "Primer Sans", ("kern", "liga"))
 SANS_BOLD = Font("matplotlib", "fonts/ttf/DejaVuSans-Bold.ttf", "Primer Sans", ("kern", "liga"))
 

@@ -127,11 +127,20 @@ class Product:
         return level.n_sets // math.gcd(pitch, level.n_sets) * level.n_ways
 
     @property
-    def tile_bytes(self) -> int:
-        """A tile of each matrix, the innermost but for registers, int [B]; 0 without tiles."""
+    def tile_side(self) -> int:
+        """The innermost tile but for registers, int; 0 without tiles."""
         tiles = TILES[self.tile]
-        inner = tiles[min(1, len(tiles) - 1)] if tiles else 0
-        return 3 * inner**2 * self.element_bytes
+        return tiles[min(1, len(tiles) - 1)] if tiles else 0
+
+    @property
+    def tile_bytes(self) -> int:
+        """A tile of each matrix, int [B]; 0 without tiles."""
+        return 3 * self.tile_side**2 * self.element_bytes
+
+    @property
+    def tile_and_rows_bytes(self) -> int:
+        """A tile of one matrix and a row of each of the other two, int [B]."""
+        return (self.tile_side**2 + 2 * self.tile_side) * self.element_bytes
 
 
 @cache

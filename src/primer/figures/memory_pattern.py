@@ -150,12 +150,17 @@ def _event(result: PatternStep) -> str:
 def _summary(result: PatternStep) -> str:
     """The whole walk."""
     walk = result.walk
-    n_conflict = walk.trace.count(N_ACCESSES, "conflict")
-    if 2 * n_conflict > result.n_misses:
+    n_repeated = result.n_misses - walk.trace.count(N_ACCESSES, "compulsory")
+    if n_repeated > N_ACCESSES - result.n_misses:
         return (
             f"{{n_misses}} of 64 accesses missed. What is {walk.ld} apart falls into "
             "{n_sets_used} of 4 sets, so lines leave before their next number is needed, though "
             "the cache has room. Another ld spreads them."
+        )
+    if n_repeated:
+        return (
+            f"{{n_misses}} misses. Rows of {walk.ld} begin in the middle of a line, so they touch "
+            "more lines, and some of these leave too early."
         )
     if walk.stride_elements == 1:
         return (

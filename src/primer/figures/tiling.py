@@ -173,27 +173,44 @@ def verdict(product: Product) -> str:
     first = product.run.levels[0]
     is_plain = not TILES[product.tile]
     if 2 * first.n_conflict > first.n_misses:
-        return (
-            "Sets collide: rows lie so far apart that the lines of a column of B share "
-            "{column_room} places, while much of the cache is idle. {n_conflict} of "
-            "{n_misses} misses are conflicts."
+        why = (
+            "rows lie so far apart that the lines of a column of B share {column_room} places, "
+            "while much of the cache is idle."
+            if is_plain
+            else "the rows of a tile fall into few sets, and other lines need the same ones."
         )
+        return f"Sets collide: {why} {{n_conflict}} of {{n_misses}} misses are conflicts."
     if 2 * first.n_compulsory > first.n_misses:
         return (
             "Most of the {n_misses} misses are compulsory, the first touch of a line: what is "
             "left to gain is small."
         )
-    if is_plain and 4 * first.n_misses > first.n_accesses:
+    return _plain(product) if is_plain else _tiled(product)
+
+
+def _plain(product: Product) -> str:
+    """No tiles, no collisions: what does not last."""
+    first = product.run.levels[0]
+    if 4 * first.n_misses > first.n_accesses:
         return (
             "A column of B has {n} lines, too many to last until the next column needs them "
             "again: every step down it is a miss, {n_misses} in all."
         )
-    if is_plain:
+    return (
+        "Each line that comes is used up, but B does not last until the next row of A: it is "
+        "fetched again for every row, which makes {n_misses} misses."
+    )
+
+
+def _tiled(product: Product) -> str:
+    """Tiles, few collisions: whether three of them fit, one, or none."""
+    first, room = product.run.levels[0], product.levels[0].size_bytes
+    if product.tile_bytes > room >= product.tile_and_rows_bytes:
         return (
-            "Each line that comes is used up, but B does not last until the next row of A: it is "
-            "fetched again for every row, which makes {n_misses} misses."
+            "Three such tiles do not fit into the first level. One, with a row of each of the "
+            "others, does, and that is enough: {n_misses} misses."
         )
-    if product.tile_bytes > product.levels[0].size_bytes:
+    if product.tile_bytes > room:
         return (
             "Three such tiles need more room than the first level has, so that parts of a tile "
             "leave before their turn comes again: {n_misses} misses."

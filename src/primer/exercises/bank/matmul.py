@@ -120,7 +120,10 @@ _OUTGROWN = Number(
             "the older layer",
             "That holds where the MLP has two tables, four times as wide, and every head its own "
             "keys. Count the weights of this layer.",
-        ).at(lambda: _equal_tokens(hidden=4 * _WIDTH, gated=False, key_heads=_HEADS)),
+        ).at(
+            lambda: _equal_tokens(hidden=4 * _WIDTH, gated=False, key_heads=_HEADS),
+            lambda: 2 * _equal_tokens(hidden=4 * _WIDTH, gated=False, key_heads=_HEADS),
+        ),
         Slip("without the gate", "The MLP has three tables here. Did you count the gate?").at(
             lambda: _equal_tokens(gated=False)
         ),
@@ -228,6 +231,7 @@ _REST = Number(
         Slip("the old share", "That is the share before. The whole has become smaller.").at(
             lambda: _rest_frac(1.0)
         ),
+        Slip("matmul's old share", "That was matmul's share before.").at(lambda: _MATMUL_FRAC),
         Slip("the speed-up", "That is how many times as fast the program is.").at(
             lambda: 1 / (1 - _MATMUL_FRAC + _MATMUL_FRAC / _FASTER)
         ),
