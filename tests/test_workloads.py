@@ -235,3 +235,30 @@ def test_operations_of_streams_are_what_their_loops_do():
         wanted = {(1, 0): "add", (0, 1): "multiply"}.get((adds, multiplies), "multiply_add")
         assert Stream(name, 1).operation == wanted, name
     assert VectorAdd(1).operation == "add"
+
+
+# ---- FLOP from counts of instructions (case B6)
+
+
+def test_instructions_are_weighted_by_what_they_do():
+    # 100 + 100 + 2·200 + 2·10 + 2·50 + 4·25
+    mix = {"add": 100, "mul": 100, "fma": 200, "add2": 10, "mul2": 50, "fma2": 25}
+    assert workloads.instruction_flop(mix) == 820
+    # The same product as multiply-adds, as packed ones, and as a workload.
+    n = 64
+    assert workloads.instruction_flop({"fma": n**3}) == workloads.Matmul(n, n, n).flop
+    assert workloads.instruction_flop({"fma2": n**3 // 2}) == workloads.Matmul(n, n, n).flop
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ({"fmadd": 1}, "instruction must be one of"),
+        ({"fma": -1}, r"counts\['fma'\] must be"),
+        ({"fma": 1.5}, r"counts\['fma'\] must be"),
+        ([("fma", 1)], "counts must map"),
+    ],
+)
+def test_bad_counts_are_refused(counts, message):
+    with pytest.raises(ValueError, match=message):
+        workloads.instruction_flop(counts)

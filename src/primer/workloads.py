@@ -2,7 +2,7 @@
 
 A workload is a frozen description of shapes and storage. It knows its FLOP (a multiply-add is two)
 and its compulsory bytes: every operand read once, every result written once, as if a cache held
-everything in between. Real traffic is never less.
+everything in between. Unless a cache still holds data from before, real traffic is never less.
 
 Layers are found here, too: `Linear`, `MLP` and `TransformerLayer`, `Conv2d`, `Attention`. Each
 names the matrix products that it becomes.
@@ -13,6 +13,7 @@ names the matrix products that it becomes.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 
 from primer import _checks
@@ -26,7 +27,8 @@ from primer.layers import TransformerLayer as TransformerLayer
 # What this page of the reference shows, in its order; the layers have pages of their own.
 __all__ = [  # noqa: RUF022
     "Matmul", "TiledMatmul", "Gemm", "StreamKernel", "STREAM_KERNELS", "Stream", "VectorAdd",
-    "Workload", "STORAGE_BYTES", "element_bytes", "intensity",
+    "Workload", "STORAGE_BYTES", "element_bytes", "intensity", "INSTRUCTION_FLOP",
+    "instruction_flop",
 ]  # fmt: skip
 
 
@@ -262,3 +264,37 @@ class VectorAdd:
     def intensity_flop_per_byte(self) -> float:
         """1 / (3 e) or 1 / (4 e), float [FLOP/B]."""
         return self._stream().intensity_flop_per_byte
+
+
+#: FLOP of one instruction on one lane; a packed one ("2") works on two numbers at once.
+INSTRUCTION_FLOP = {"add": 1, "mul": 1, "fma": 2, "add2": 2, "mul2": 2, "fma2": 4}
+
+
+def instruction_flop(counts: Mapping[str, int]) -> float:
+    """Operations behind counts of instructions, as a profiler has them, float [FLOP].
+
+    A fused multiply-add is two, and a packed instruction does its work twice. Profilers count
+    instructions of a whole warp or vector by lane; counts that are not by lane come out too small.
+
+    Parameters
+    ----------
+    counts : mapping of str to int
+        Instruction, one of `INSTRUCTION_FLOP`, -> how many were executed.
+
+    Raises
+    ------
+    ValueError
+        If an instruction is unknown or a count is not a whole number.
+
+    Examples
+    --------
+    >>> instruction_flop({"add": 100, "mul": 100, "fma": 200})
+    600.0
+    """
+    if not isinstance(counts, Mapping):
+        _checks.fail("counts", "map instructions to how many were executed", counts)
+    total = 0
+    for name, n in counts.items():
+        _checks.one_of("instruction", name, tuple(INSTRUCTION_FLOP))
+        total += INSTRUCTION_FLOP[name] * _checks.whole(f"counts[{name!r}]", n, minimum=0)
+    return float(total)
