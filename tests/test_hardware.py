@@ -16,8 +16,8 @@ IDS = (
     "gaudi3", "gb200", "grace", "graviton3", "graviton4", "groq_lpu_v1", "h100_sxm5_80gb",
     "h200_sxm_141gb", "l4", "m3_max_40", "m4", "m4_max_40", "mi250x", "mi300x", "mi325x",
     "mi355x", "rtx_4090", "rubin_vr200", "t4", "tpu_8i", "tpu_8t", "tpu_v1", "tpu_v2", "tpu_v3",
-    "tpu_v4", "tpu_v5e", "tpu_v5p", "tpu_v6e", "tpu_v7", "trainium2", "v100_sxm2_32gb", "wse3", "xeon_6980p",
-    "xeon_8480p",
+    "tpu_v4", "tpu_v5e", "tpu_v5p", "tpu_v6e", "tpu_v7", "trainium2", "v100_sxm2_32gb", "wse3",
+    "xeon_6980p", "xeon_8480p",
 )  # fmt: skip
 ANNOUNCED = ("rubin_vr200", "tpu_8i", "tpu_8t")
 NO_ROOFLINE = ("m3_max_40", "m4", "m4_max_40", "tpu_8t", "wse3", "xeon_6980p")
