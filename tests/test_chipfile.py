@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from primer import _chipbounds, _chipfile
+from primer import _chipbounds, _chipfile, _tables
 
 RAW = {chip: _chipfile.read_raw(chip) for chip in _chipfile.ids()}
 
@@ -173,9 +173,9 @@ def test_slips_in_the_sources(entry, message):
 def test_a_file_that_is_no_toml_is_named(tmp_path, monkeypatch):
     (tmp_path / "data").mkdir()
     (tmp_path / "data/sources.toml").write_text("[mine\n")
-    monkeypatch.setattr(_chipfile.resources, "files", lambda package: tmp_path)
+    monkeypatch.setattr(_tables.resources, "files", lambda package: tmp_path)
     with pytest.raises(ValueError, match=r"^data/sources.toml must be TOML; .*line 1"):
-        _chipfile._read("data/sources.toml")
+        _tables.read_anew("data/sources.toml")
 
 
 @pytest.mark.parametrize("chip", sorted(RAW))

@@ -5,14 +5,12 @@ source that does not exist, a misspelled key) stops at once, with the name of fi
 """
 
 import dataclasses
-import datetime
 import functools
-import tomllib
 from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
-from primer import _checks, units
+from primer import _checks, _tables, units
 from primer._chip import (
     FAMILIES,
     PRECISIONS,
@@ -48,37 +46,18 @@ def ids() -> tuple[str, ...]:
 
 def read_raw(chip: str) -> dict[str, Any]:
     """One chip's file as TOML reads it, unchecked."""
-    return _read(f"{CHIPS}/{chip}.toml")
-
-
-def _read(path: str) -> dict[str, Any]:
-    text = resources.files("primer").joinpath(path).read_text(encoding="utf-8")
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path} must be TOML; {error}") from error
+    return _tables.read_anew(f"{CHIPS}/{chip}.toml")
 
 
 @functools.cache
 def read_sources() -> dict[str, Source]:
     """Key -> source, checked."""
-    return build_sources(_read(SOURCES))
+    return build_sources(_tables.read_anew(SOURCES))
 
 
 def build_sources(raw: Mapping[str, Any]) -> dict[str, Source]:
     """Check the table of sources and freeze it."""
-    found = {}
-    for key, entry in raw.items():
-        where = f"sources.toml: {key}"
-        _known_keys(where, entry, ("title", "address", "kind"))
-        address = _text(where, entry, "address")
-        if not address.startswith(("https://", "http://")) or " " in address:
-            _checks.fail(f"{where}.address", "be an http(s) address", address)
-        kind = _checks.one_of(
-            f"{where}.kind", entry.get("kind"), ("primary", "secondary", "derived")
-        )
-        found[key] = Source(key=key, title=_text(where, entry, "title"), address=address, kind=kind)
-    return found
+    return {k: _tables.build_source(f"sources.toml: {k}", k, entry) for k, entry in raw.items()}
 
 
 def read_chip(chip: str) -> Chip:
@@ -120,48 +99,12 @@ def build_chip(chip: str, raw: Mapping[str, Any], known: Mapping[str, Source]) -
     )
 
 
-def _known_keys(where: str, table: object, keys: tuple[str, ...]) -> None:
-    if not isinstance(table, Mapping):
-        _checks.fail(where, "be a table", table)
-    for key in table:
-        _checks.one_of(f"{where}: key", key, keys)
-
-
-def _text(where: str, table: Mapping[str, Any], key: str, default: str | None = None) -> str:
-    value = table.get(key, default)
-    if not isinstance(value, str) or (default is None and not value):
-        _checks.fail(f"{where}.{key}", "be a text", value)
-    return value
-
-
-def _date(where: str, value: str, *, vague: bool, interval: bool = False) -> str:
-    """An ISO date; where `vague`, also "not stated", a year, or a year and month.
-
-    With `interval`, also two of these with a slash between them.
-    """
-    if vague and value == "not stated":
-        return value
-    if interval and "/" in value:
-        first, _, last = value.partition("/")
-        for end in (first, last):
-            _date(where, end, vague=vague)
-        if last < first:
-            _checks.fail(where, "end no sooner than it begins", value)
-        return value
-    padded = value + "-01-01"[len(value) - 4 :] if vague and len(value) in (4, 7) else value
-    try:
-        datetime.date.fromisoformat(padded)
-    except ValueError:
-        _checks.fail(where, "be a date such as 2026-11-29", value)
-    return value
-
-
 class _Reader:
     """One file: its tables become quantities."""
 
     def __init__(self, chip: str, raw: Mapping[str, Any], known: Mapping[str, Source]) -> None:
         self.id, self.file, self.raw, self.known = chip, f"{chip}.toml", raw, known
-        _known_keys(self.file, raw, _SECTIONS)
+        _tables.keys(self.file, raw, _SECTIONS)
         for section in ("chip", "release", "peak", "memory"):
             if section not in raw:
                 _checks.fail(f"{self.file}: {section}", "be there", None)
@@ -170,10 +113,10 @@ class _Reader:
         """Name, maker, family and the like."""
         keys = ("name", "vendor", "kind", "family", "sku", "note")
         where, table = f"{self.file}: chip", self.raw["chip"]
-        _known_keys(where, table, (*keys, "announced"))
+        _tables.keys(where, table, (*keys, "announced"))
         _checks.one_of(f"{where}.kind", table.get("kind"), KINDS)
         _checks.one_of(f"{where}.family", table.get("family"), FAMILIES)
-        return {k: _text(where, table, k, "" if k == "note" else None) for k in keys}
+        return {k: _tables.text(where, table, k, "" if k == "note" else None) for k in keys}
 
     def announced(self) -> bool:
         """Whether the file says that the chip is announced only."""
@@ -185,29 +128,31 @@ class _Reader:
         """What numbers and statements share: source, dates, convention, status, note."""
         where = f"{self.file}: {name}"
         key = _checks.key_of(f"{where}.source", table.get("source"), self.known, SOURCES)
-        published = _date(f"{where}.published", _text(where, table, "published"), vague=True)
-        read = _date(f"{where}.read", _text(where, table, "read"), vague=False)
+        published = _tables.date(
+            f"{where}.published", _tables.text(where, table, "published"), vague=True
+        )
+        read = _tables.date(f"{where}.read", _tables.text(where, table, "read"), vague=False)
         if published != "not stated" and published > read:
             _checks.fail(f"{where}.published", f"not be later than read ({read})", published)
         return {
             "name": name,
-            "convention": _text(where, table, "convention", ""),
-            "sku": _text(where, table, "sku", self.raw["chip"].get("sku")),
+            "convention": _tables.text(where, table, "convention", ""),
+            "sku": _tables.text(where, table, "sku", self.raw["chip"].get("sku")),
             "source": self.known[key],
             "published": published,
             "read": read,
             "status": _checks.one_of(f"{where}.status", table.get("status"), STATUSES),
-            "note": _text(where, table, "note", ""),
+            "note": _tables.text(where, table, "note", ""),
         }
 
     def quantity(self, name: str, table: object, rule: str = "") -> Quantity:
         """One field; `rule` is its name in the table of bounds, where that differs."""
         where = f"{self.file}: {name}"
-        _known_keys(where, table, _FIELD_KEYS)
+        _tables.keys(where, table, _FIELD_KEYS)
         assert isinstance(table, Mapping)
         base, low, high = bounds(rule or name, kind=self.raw["chip"]["kind"], chip=self.id)
         common = self.common(name, table)
-        shown = _text(where, table, "unit")
+        shown = _tables.text(where, table, "unit")
         if units.to_base(1, shown)[1] != base:
             _checks.fail(f"{where}.unit", f"measure {base}", shown)
         missing = common["status"] == "not published"
@@ -227,17 +172,17 @@ class _Reader:
         return Quantity(amount=amounts[0], upper=amounts[1], unit=base, shown=shown, **common)
 
     def fact(self, name: str, table: object) -> Fact:
-        _known_keys(f"{self.file}: {name}", table, ("text", *_FIELD_KEYS[3:]))
+        _tables.keys(f"{self.file}: {name}", table, ("text", *_FIELD_KEYS[3:]))
         assert isinstance(table, Mapping)
         where, text = f"{self.file}: {name}.text", table.get("text", "not stated")
-        text = _date(where, text, vague=True, interval=True)
+        text = _tables.date(where, text, vague=True, interval=True)
         return Fact(text="" if text == "not stated" else text, **self.common(name, table))
 
     def peaks(self, section: str, kind: str) -> Peaks:
         entries = []
         for compute, kinds in self.raw.get(section, {}).items():
             _checks.one_of(f"{self.file}: {section}", compute, PRECISIONS)
-            _known_keys(f"{self.file}: {section}.{compute}", kinds, UNIT_KINDS)
+            _tables.keys(f"{self.file}: {section}.{compute}", kinds, UNIT_KINDS)
             for unit, table in kinds.items():
                 rate = self.quantity(f"{section}.{compute}.{unit}", table)
                 if kind not in rate.convention or unit not in rate.convention:
@@ -254,7 +199,7 @@ class _Reader:
         for name, table in tables.items():
             where = f"{self.file}: memory.{name}"
             fields = ("capacity", "bandwidth", "latency")
-            _known_keys(where, table, ("title", "scope", *fields))
+            _tables.keys(where, table, ("title", "scope", *fields))
             scope = _checks.one_of(f"{where}.scope", table.get("scope"), ("core", "chip"))
             group = "main" if name == list(tables)[-1] else scope
             found = {
@@ -262,7 +207,7 @@ class _Reader:
                 for f in fields
                 if f in table
             }
-            title = _text(where, table, "title")
+            title = _tables.text(where, table, "title")
             levels.append(MemoryLevel(name=name, title=title, scope=scope, **found))
         if levels[-1].bandwidth is None or levels[-1].capacity is None:
             _checks.fail(f"{self.file}: memory", "end with a main memory", levels[-1].name)
@@ -273,13 +218,13 @@ class _Reader:
         for name, table in self.raw.get("link", {}).items():
             where = f"{self.file}: link.{name}"
             fields = ("oneway", "oneway_per_link", "n_links")
-            _known_keys(where, table, ("title", "kind", "topology", *fields))
+            _tables.keys(where, table, ("title", "kind", "topology", *fields))
             kind = _checks.one_of(f"{where}.kind", table.get("kind"), ("scale_up", "host"))
             if "oneway" not in table:
                 _checks.fail(f"{where}.oneway", "be there", None)
             numbers = {f: self.quantity(f"link.{name}.{f}", table[f]) for f in fields if f in table}
-            title = _text(where, table, "title")
-            topology = _text(where, table, "topology", "")
+            title = _tables.text(where, table, "title")
+            topology = _tables.text(where, table, "topology", "")
             found.append(Link(name=name, title=title, kind=kind, topology=topology, **numbers))
         return tuple(found)
 
@@ -292,9 +237,9 @@ class _Reader:
 def read_examples() -> dict[str, Chip]:
     """Identifier -> fictional chip."""
     found = {}
-    for key, table in _read(EXAMPLES).items():
+    for key, table in _tables.read_anew(EXAMPLES).items():
         where = f"examples.toml: {key}"
-        _known_keys(where, table, ("name", "unit", "peak", "bandwidth"))
+        _tables.keys(where, table, ("name", "unit", "peak", "bandwidth"))
         peaks = {}
         for compute, written in table["peak"].items():
             amount, base = units.parse(written)

@@ -36,7 +36,16 @@ class Bounds:
 @functools.cache
 def read(path: str) -> dict[str, Any]:
     """A file of the package as TOML reads it; callers must not change it."""
-    return tomllib.loads(resources.files("primer").joinpath(path).read_text(encoding="utf-8"))
+    return read_anew(path)
+
+
+def read_anew(path: str) -> dict[str, Any]:
+    """The same for the caller alone, and not kept."""
+    written = resources.files("primer").joinpath(path).read_text(encoding="utf-8")
+    try:
+        return tomllib.loads(written)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path} must be TOML; {error}") from error
 
 
 @functools.cache
@@ -91,9 +100,19 @@ def source(where: str, key: object) -> Source:
     return known_sources()[_checks.key_of(f"{where}.source", key, known_sources(), SOURCES[1])]
 
 
-def date(where: str, value: str, *, vague: bool) -> str:
-    """An ISO date; where `vague`, also "not stated", a year, or a year and month."""
+def date(where: str, value: str, *, vague: bool, interval: bool = False) -> str:
+    """An ISO date; where `vague`, also "not stated", a year, or a year and month.
+
+    With `interval`, also two of these with a slash between them.
+    """
     if vague and value == "not stated":
+        return value
+    if interval and "/" in value:
+        first, _, last = value.partition("/")
+        for end in (first, last):
+            date(where, end, vague=vague)
+        if last < first:
+            _checks.fail(where, "end no sooner than it begins", value)
         return value
     padded = value + "-01-01"[len(value) - 4 :] if vague and len(value) in (4, 7) else value
     try:

@@ -17,15 +17,13 @@ Left out: caches (every byte is charged to the main memory, once), clocks (nobod
 'memory'
 """
 
-import datetime
 import functools
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from importlib.resources import files
 from typing import Any
 
-from primer import _checks, roofline, units
+from primer import _checks, _snapshot, roofline, units
 from primer.hardware import PRECISIONS, Chip, Peaks, Source
 from primer.roofline import Judgement, RooflinePoint
 
@@ -75,9 +73,9 @@ class MachinePoint:
     n_threads: int
 
     def __post_init__(self) -> None:
-        _text("kernel", self.kernel)
+        _snapshot.text("kernel", self.kernel)
         _checks.one_of("compute", self.compute, PRECISIONS)
-        _text("code", self.code)
+        _snapshot.text("code", self.code)
         _checks.non_negative("work_flop", self.work_flop)
         _checks.non_negative("traffic_bytes", self.traffic_bytes)
         if self.work_flop == 0 and self.traffic_bytes == 0:
@@ -169,11 +167,11 @@ class Machine:
 
     def __post_init__(self) -> None:
         for name in ("name", "python"):
-            _text(name, getattr(self, name))
+            _snapshot.text(name, getattr(self, name))
         for note in self.notes:
-            _text("notes", note)
+            _snapshot.text("notes", note)
         _checks.one_of("device", self.device, ("cpu", "cuda"))
-        _day("date", self.date)
+        _snapshot.day("date", self.date)
         for name in ("n_cpus", "n_threads", "array_bytes"):
             _checks.whole(name, getattr(self, name))
         if self.cache_bytes is not None:
@@ -262,18 +260,6 @@ def _threads(n: int) -> str:
     return f"{n} thread" if n == 1 else f"{n} threads"
 
 
-def _text(name: str, value: object) -> None:
-    if not isinstance(value, str) or not value:
-        _checks.fail(name, "be a non-empty string", value)
-
-
-def _day(name: str, value: object) -> None:
-    try:
-        datetime.date.fromisoformat(value if isinstance(value, str) else "")
-    except ValueError:
-        _checks.fail(name, "be a day such as 2026-11-29", value)
-
-
 def _distinct(name: str, found: list[str]) -> None:
     if not found or len(set(found)) != len(found):
         _checks.fail(name, "be distinct and at least one", found)
@@ -307,55 +293,12 @@ def from_json(text: str) -> Machine:
         ...
     ValueError: schema must be 1; got 7
     """
-    try:
-        raw = json.loads(text)
-    except (TypeError, ValueError):
-        _checks.fail("text", "be JSON, as to_json writes it", text)
-    found = _mapping("text", raw)
-    if found.get("schema") != SCHEMA or isinstance(found.get("schema"), bool):
-        _checks.fail("schema", f"be {SCHEMA}", found.get("schema"))
-    values = _fields(Machine, "", {k: v for k, v in found.items() if k != "schema"})
-    versions = _mapping("versions", values["versions"])
-    for package, version in versions.items():
-        _text(f"versions.{package}", version)
-    values["versions"] = tuple(versions.items())
-    values["bandwidth"] = _point("bandwidth", values["bandwidth"])
+    values = _snapshot.read(text, Machine, schema=SCHEMA, called="the machine")
+    values["bandwidth"] = _snapshot.row(MachinePoint, "bandwidth", values["bandwidth"])
     for name in ("peaks", "points"):
-        rows = _sequence(name, values[name])
-        values[name] = tuple(_point(f"{name}[{i}]", row) for i, row in enumerate(rows))
-    values["notes"] = tuple(_sequence("notes", values["notes"]))
+        values[name] = _snapshot.rows(MachinePoint, name, values[name])
+    values["notes"] = tuple(_snapshot.sequence("notes", values["notes"]))
     return Machine(**values)
-
-
-def _mapping(name: str, value: object) -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        _checks.fail(name, "be a JSON object", value)
-    return dict(value)
-
-
-def _sequence(name: str, value: object) -> list[Any]:
-    if not isinstance(value, list):
-        _checks.fail(name, "be a JSON list", value)
-    return value
-
-
-def _fields(kind: Any, where: str, found: dict[str, Any]) -> dict[str, Any]:
-    """The values of a dataclass, if they are exactly its fields."""
-    known = [field.name for field in fields(kind)]
-    for name in found:
-        _checks.one_of(f"field of {where or 'the machine'}", name, known)
-    for name in known:
-        if name not in found:
-            _checks.fail(f"{where}.{name}".lstrip("."), "be there", None)
-    return found
-
-
-def _point(where: str, value: object) -> MachinePoint:
-    values = _fields(MachinePoint, where, _mapping(where, value))
-    try:
-        return MachinePoint(**values)
-    except ValueError as error:
-        raise ValueError(f"{where}.{error}") from None
 
 
 @functools.cache

@@ -9,15 +9,12 @@ in which a measurement is kept. Everything is square, on one thread, and 2·n³ 
 True
 """
 
-import datetime
 import functools
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from importlib.resources import files
-from typing import Any
 
-from primer import _checks
+from primer import _checks, _snapshot
 from primer.workloads import Matmul
 
 SCHEMA = 1
@@ -150,10 +147,10 @@ class MatmulSpeed:
 
     def __post_init__(self) -> None:
         for name in ("name", "blas", "python"):
-            _text(name, getattr(self, name))
+            _snapshot.text(name, getattr(self, name))
         for note in self.notes:
-            _text("notes", note)
-        _day("date", self.date)
+            _snapshot.text("notes", note)
+        _snapshot.day("date", self.date)
         _checks.one_of("compute", self.compute, PRECISIONS)
         if self.peak_flop_per_s is not None:
             _checks.positive("peak_flop_per_s", self.peak_flop_per_s)
@@ -207,18 +204,6 @@ class MatmulSpeed:
         return Comparison(speed=self, n=n, tile=chosen, points=points, tiled=tiled)
 
 
-def _text(name: str, value: object) -> None:
-    if not isinstance(value, str) or not value:
-        _checks.fail(name, "be a non-empty string", value)
-
-
-def _day(name: str, value: object) -> None:
-    try:
-        datetime.date.fromisoformat(value if isinstance(value, str) else "")
-    except ValueError:
-        _checks.fail(name, "be a day such as 2026-11-29", value)
-
-
 def to_json(speed: MatmulSpeed) -> str:
     """A measurement as text, the same for equal measurements.
 
@@ -247,47 +232,10 @@ def from_json(text: str) -> MatmulSpeed:
         ...
     ValueError: schema must be 1; got 7
     """
-    try:
-        raw = json.loads(text)
-    except (TypeError, ValueError):
-        _checks.fail("text", "be JSON, as to_json writes it", text)
-    found = dict(_a("text", raw, Mapping))
-    if found.get("schema") != SCHEMA or isinstance(found.get("schema"), bool):
-        _checks.fail("schema", f"be {SCHEMA}", found.get("schema"))
-    values = _fields(MatmulSpeed, "", {k: v for k, v in found.items() if k != "schema"})
-    versions = _a("versions", values["versions"], Mapping)
-    for package, version in versions.items():
-        _text(f"versions.{package}", version)
-    values["versions"] = tuple(versions.items())
-    rows = _a("points", values["points"], list)
-    values["points"] = tuple(_point(f"points[{i}]", row) for i, row in enumerate(rows))
-    values["notes"] = tuple(_a("notes", values["notes"], list))
+    values = _snapshot.read(text, MatmulSpeed, schema=SCHEMA, called="the measurement")
+    values["points"] = _snapshot.rows(MatmulPoint, "points", values["points"])
+    values["notes"] = tuple(_snapshot.sequence("notes", values["notes"]))
     return MatmulSpeed(**values)
-
-
-def _a(name: str, value: Any, kind: Any) -> Any:
-    if not isinstance(value, kind):
-        _checks.fail(name, f"be a JSON {'list' if kind is list else 'object'}", value)
-    return value
-
-
-def _fields(kind: Any, where: str, found: dict[str, Any]) -> dict[str, Any]:
-    """The values of a dataclass, if they are exactly its fields."""
-    known = [field.name for field in fields(kind)]
-    for name in found:
-        _checks.one_of(f"field of {where or 'the measurement'}", name, known)
-    for name in known:
-        if name not in found:
-            _checks.fail(f"{where}.{name}".lstrip("."), "be there", None)
-    return found
-
-
-def _point(where: str, value: object) -> MatmulPoint:
-    values = _fields(MatmulPoint, where, dict(_a(where, value, Mapping)))
-    try:
-        return MatmulPoint(**values)
-    except ValueError as error:
-        raise ValueError(f"{where}.{error}") from None
 
 
 @functools.cache
