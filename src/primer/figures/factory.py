@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 from matplotlib.axes import Axes
 from matplotlib.patches import PathPatch, Rectangle
-from matplotlib.path import Path
 from matplotlib.text import Text
 from matplotlib.transforms import offset_copy
 
@@ -19,6 +18,7 @@ from primer import factory, units
 from primer.explore.explorable import Control, Explorable, Row
 from primer.factory import Shop
 from primer.figures import _svg, style
+from primer.figures._boxes import Box, boxes
 
 MACHINES = (2, 4, 6, 8, 12, 16)
 BELTS = (1, 2, 3, 4)
@@ -33,8 +33,6 @@ BELT_X, BELT_END, BELT_Y, PART = 3.0, 43.0, 45.0, 4.0
 USES_X, USES_Y, USE = 12.5, 29.2, 3.0
 BAR_X, BAR_END, BAR_HEIGHT = 22.0, 86.0, 5.4
 RATE_LIMIT = max(max(MACHINES), max(BELTS) * max(REUSES))
-
-Box = tuple[float, float, float, float]
 
 
 class FactoryFigure:
@@ -191,16 +189,6 @@ def counted(amount: float, noun: str) -> str:
     ('1 part', '2.5 parts')
     """
     return f"{units.number(amount, 3)} {noun}{'' if amount == 1 else 's'}"
-
-
-def boxes(places: Sequence[Box]) -> Path:
-    """Rectangles (x, y, width, height) as one path; an empty one is a point outside."""
-    corners: list[tuple[float, float]] = []
-    codes: list[int] = []
-    for x, y, w, h in places or [(-9.0, -9.0, 0.0, 0.0)]:
-        corners += [(x, y), (x + w, y), (x + w, y + h), (x, y + h), (x, y)]
-        codes += [int(Path.MOVETO), *[int(Path.LINETO)] * 3, int(Path.CLOSEPOLY)]
-    return Path(corners, codes)
 
 
 def shares(places: Sequence[Box], amount: float) -> tuple[list[Box], list[Box]]:
