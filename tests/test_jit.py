@@ -87,9 +87,9 @@ def calls_fused(x):
 def test_freedoms_are_given_to_the_function_that_asks_and_to_no_other():
     assert fused(2.0, 3.0, 4.0) == fused.py_func(2.0, 3.0, 4.0) == 10.0
     assert calls_fused(2.0) == 6.0
-    assert (fused.fastmath, calls_fused.fastmath) == (FUSED, frozenset())
+    assert (fused.options, calls_fused.options) == ((FUSED, False), (frozenset(), False))
     if _jit.is_enabled():
-        caller = _jit._compile(calls_fused.py_func, frozenset())
+        caller = _jit._compile(calls_fused.py_func, frozenset(), False)
         callee = caller.py_func.__globals__["fused"]
         assert callee.targetoptions["fastmath"] == set(FUSED)
         assert not caller.targetoptions["fastmath"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from primer import _cachelayout as layout
 from primer import _cachesim as sim
 from primer import _cachestate
 from primer._cachecounts import CacheEvents
@@ -18,17 +19,17 @@ def record(
     """Replay a stream and write down, at each access, by how much the counts change."""
     n_accesses = len(stream.addresses)
     blocks = _cachestate.blocks(state)
-    counts = np.zeros((n_accesses + 1, len(levels), sim.HEAD - sim.N_MISSES), dtype=np.int64)
+    counts = np.zeros((n_accesses + 1, len(levels), layout.HEAD - layout.N_MISSES), dtype=np.int64)
     victims = np.full((n_accesses, len(levels)), -1, dtype=np.int64)
     for i in range(n_accesses):
         sim.replay(state, stream.addresses, stream.stores, i, i + 1, stream.shift, stream.base)
         for level, block in enumerate(blocks):
-            counts[i + 1, level] = block[sim.N_MISSES : sim.HEAD]
-            victims[i, level] = block[sim.VICTIM]
-            block[sim.VICTIM] = -1
+            counts[i + 1, level] = block[layout.N_MISSES : layout.HEAD]
+            victims[i, level] = block[layout.VICTIM]
+            block[layout.VICTIM] = -1
     changes = np.diff(counts, axis=0)
     missed = changes[:, :, 0]
-    is_far = changes[:, :, sim.N_FAR - sim.N_MISSES]
+    is_far = changes[:, :, layout.N_FAR - layout.N_MISSES]
     lines = (stream.addresses >> stream.shift) - stream.base
     numbers = stream.line_numbers[lines]
     n_sets = np.array([level.n_sets for level in levels])
@@ -41,7 +42,7 @@ def record(
         cause=cause,
         set_index=numbers[:, None] % n_sets,
         evicted_line=np.where(victims < 0, -1, stream.line_numbers[victims]),
-        n_writebacks=changes[:, :, sim.N_WRITEBACKS - sim.N_MISSES],
+        n_writebacks=changes[:, :, layout.N_WRITEBACKS - layout.N_MISSES],
         contents=_cachestate.contents(
             state, stream.line_numbers, [level.geometry for level in levels]
         ),

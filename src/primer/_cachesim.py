@@ -1,218 +1,129 @@
 """The engine of `primer.cache`: loops over one array of integers, compiled where Numba is there.
 
-All caches of a machine live in one int64 array, `state`, because compiled code counts references
-to every array that it passes on: with several arrays that costs more than a miss. It begins with
-the number of levels, their kind of inclusion and where each level's block starts. A block is
+**Sets.** The ways of a set are a ring. The hand points to the line that leaves next, and what comes
+in takes its place, so that the hand moves on: first in, first out. Least recently used is the same
+with a second look. Lines stand in the order of the ticks that they had when they were placed; one
+that was touched since is moved on to where it belongs, when the hand meets it. So a hit need not
+look for the line's place, and a miss seldom looks at more than one.
 
-    HEAD numbers     sizes, clocks and counts, at the positions named below
-    2 per line       a word, 4 · tick + 2 · is dirty + is present; and where the line's set begins
-    the sets         each a mark and its ways. LRU: how many ways are filled. FIFO: the next way
-    the log          see below
-
-**Time.** A level's clock ticks at every touch, and a line's word keeps the tick of its last touch.
-The least recently used line of a set has the smallest word, and a hit is one load and one store.
-
-**The shadow.** A miss is laid to capacity if a fully associative LRU cache of the same size, fed
-with the same touches, misses too. That shadow holds the lines touched since the tick OLDEST. To
-know which line it drops next, lines are logged, but only once per epoch: an epoch ends when EPOCH
-lines were touched in it, and touches of a line that is in the open epoch already (tick at least
-FRESH) cost nothing. The line to drop is in the oldest epoch, which is sorted by tick when its turn
-comes. When the log is full, what still counts is written together at its beginning.
+`primer._cachelayout` says what stands where in the array, `primer._cacheshadow` tells capacity from
+conflict.
 """
 
 from typing import Any
 
 import numpy as np
 
+from primer._cachelayout import (
+    CLOCK,
+    DIRTY,
+    DROPPED,
+    EXCLUSIVE,
+    FAR,
+    FLAGS,
+    FRESH,
+    HEAD,
+    INCLUSION,
+    INCLUSIVE,
+    KIND,
+    LOST,
+    LRU,
+    N_FAR,
+    N_LEVELS,
+    N_MISSES,
+    N_RECEIVED,
+    N_REMOVED,
+    N_STORE_MISSES,
+    N_WRITEBACKS,
+    NEVER,
+    NINE,
+    OLDEST,
+    PRESENT,
+    SHADOWED,
+    SHIFT,
+    STARTS,
+    VICTIM,
+    WAYS,
+)
+from primer._cacheshadow import note, renew, settle
 from primer._jit import njit
 
-# positions in the array; kinds of inclusion
-N_LEVELS, INCLUSION, STARTS = 0, 1, 2
-NINE, INCLUSIVE, EXCLUSIVE = 0, 1, 2
 
-# positions in the head of a block, counts last; kinds of replacement
-(
-    WAYS, KIND, CAPACITY, CLOCK, OLDEST, N_NEAR, DROPPED, VICTIM,
-    LOG, BEGINNINGS, EPOCH, MASK, OPEN, N_OPEN, FRESH, OLD, OLD_AT,
-    N_MISSES, N_STORE_MISSES, N_FAR, N_RECEIVED, N_REMOVED, N_WRITEBACKS, HEAD,
-) = range(24)  # fmt: skip
-LRU, SHADOWED, FIFO = 0, 1, 2  # SHADOWED: fully associative LRU, which is what its shadow is
-
-PRESENT, DIRTY, FLAGS, SHIFT = 1, 2, 3, 2
-FAR, OVERFULL, CROWDED = 4, 8, 16
-NEVER = 1 << 60
-
-
-@njit
-def _renew(state: Any, at: Any, line: Any) -> Any:
-    """Give a line the next tick of a level; its word before."""
-    cell = at + HEAD + 2 * line
-    word, clock = state[cell], state[at + CLOCK]
-    state[at + CLOCK] = clock + 1
-    state[cell] = (clock << SHIFT) | (word & FLAGS)
-    return word
-
-
-@njit
-def _note(state: Any, at: Any, line: Any, tick: Any) -> Any:
-    """Log the first touch of a line in this epoch; FAR if the shadow did not hold it.
-
-    OVERFULL asks for a line to be dropped from the shadow, CROWDED for room in the log.
-    """
-    found, n, mask = 0, state[at + N_OPEN], state[at + MASK]
-    if n == state[at + EPOCH]:
-        n = 0
-        state[at + OPEN] += 1
-        state[at + FRESH] = state[at + CLOCK] - 1
-        state[state[at + BEGINNINGS] + (state[at + OPEN] & mask)] = state[at + FRESH]
-        if state[at + OPEN] + 2 - state[at + OLD] > mask:
-            found = CROWDED
-    if tick < state[at + OLDEST]:
-        found |= FAR
-        if state[at + N_NEAR] < state[at + CAPACITY]:
-            state[at + N_NEAR] += 1
-        else:
-            found |= OVERFULL
-    state[at + N_OPEN] = n + 1
-    state[state[at + LOG] + (state[at + OPEN] & mask) * state[at + EPOCH] + n] = line
-    return found
-
-
-@njit
-def _settle(state: Any, at: Any, found: Any) -> Any:
-    """Do what `_note` asked for."""
-    if found & OVERFULL:
-        while not _drop(state, at):
-            _sort(state, at, state[at + OLD])
-    if found & CROWDED:
-        _compact(state, at)
-
-
-@njit
-def _drop(state: Any, at: Any) -> Any:
-    """Drop the oldest line from the shadow; False if the next epoch has to be sorted first."""
-    lines, size, mask = at + HEAD, state[at + EPOCH], state[at + MASK]
-    epoch, i = state[at + OLD], state[at + OLD_AT]
-    row = state[at + LOG] + (epoch & mask) * size
-    end = state[state[at + BEGINNINGS] + ((epoch + 1) & mask)]
-    line = -1
-    while 0 <= i < size and line < 0:
-        line = state[row + i]
-        i = size if line < 0 else i + 1
-        if line >= 0 and state[lines + 2 * line] >> SHIFT >= end:  # touched again since
-            line = -1
-    if line >= 0:
-        state[at + OLDEST] = (state[lines + 2 * line] >> SHIFT) + 1
-        state[at + DROPPED] = line
-    elif i == size:
-        epoch, i = epoch + 1, 0
-    else:
-        i = 0
-    state[at + OLD], state[at + OLD_AT] = epoch, i
-    return line >= 0
-
-
-@njit
-def _sort(state: Any, at: Any, epoch: Any) -> Any:
-    """Bring the lines of an epoch that still count into the order of their ticks; how many."""
-    mask, begin, lines = state[at + MASK], state[at + BEGINNINGS], at + HEAD
-    is_open = epoch == state[at + OPEN]
-    low = max(state[begin + (epoch & mask)], state[at + OLDEST])
-    end = state[at + CLOCK] if is_open else state[begin + ((epoch + 1) & mask)]
-    length = state[at + N_OPEN] if is_open else state[at + EPOCH]
-    row = state[at + LOG] + (epoch & mask) * state[at + EPOCH]
-    n = 0
-    for i in range(length):
-        line = state[row + i]
-        state[row + i] = -1
-        if line >= 0 and low <= state[lines + 2 * line] >> SHIFT < end:
-            state[row + n] = line
-            n += 1
-    gap = 57  # Shell's sort: 57, 10, 1
-    while gap > 0:
-        for i in range(gap, n):
-            line, place = state[row + i], row + i
-            word = state[lines + 2 * line]
-            while place >= row + gap and state[lines + 2 * state[place - gap]] > word:
-                state[place] = state[place - gap]
-                place -= gap
-            state[place] = line
-        gap = 10 if gap == 57 else gap // 10
-    return n
-
-
-@njit
-def _compact(state: Any, at: Any) -> Any:
-    """Write the lines that still count together, from the oldest epoch on."""
-    lines, size, mask = at + HEAD, state[at + EPOCH], state[at + MASK]
-    log, begin = state[at + LOG], state[at + BEGINNINGS]
-    to, n = state[at + OLD], 0
-    for epoch in range(state[at + OLD], state[at + OPEN] + 1):
-        for i in range(_sort(state, at, epoch)):
-            line = state[log + (epoch & mask) * size + i]
-            if n == size:
-                to, n = to + 1, 0
-            if n == 0:
-                state[begin + (to & mask)] = state[lines + 2 * line] >> SHIFT
-            state[log + (to & mask) * size + n] = line
-            n += 1
-    state[at + OPEN], state[at + N_OPEN] = to, n
-    state[at + FRESH] = state[begin + (to & mask)]
-    state[at + OLD_AT] = 0 if to > state[at + OLD] else -1
-
-
-@njit
+@njit(inline=True)
 def _place(state: Any, at: Any, line: Any) -> Any:
-    """Put a line into its set; the line that has to leave, or -1."""
-    kind, ways, lines = state[at + KIND], state[at + WAYS], at + HEAD
+    """Put a line where the hand of its set points to; the line that has to leave, or -1."""
+    ways, lines = state[at + WAYS], at + HEAD
     victim = state[at + DROPPED]
-    if kind != SHADOWED:
-        start = state[lines + 2 * line + 1]
-        mark = state[start]
-        way = start + 1 + mark
-        if kind == FIFO or mark < ways:
-            state[start] = mark + 1 if mark + 1 < ways or kind == LRU else 0
-        else:
-            way = start + 1
-            least = state[lines + 2 * state[way]]
-            for other in range(start + 2, start + 1 + ways):
-                word = state[lines + 2 * state[other]]
-                way = other if word < least else way
-                least = min(word, least)
+    if state[at + KIND] != SHADOWED:
+        start = state[lines + 2 * line + 1] >> SHIFT
+        way = start + 1 + state[start]
         victim = state[way]
         state[way] = line
-    state[lines + 2 * line] |= PRESENT
+        state[way + ways] = state[lines + 2 * line]
+        state[start] = 0 if way == start + ways else way - start
+    state[lines + 2 * line + 1] |= PRESENT
     return victim
 
 
+@njit(inline=True)
+def _is_stale(state: Any, at: Any, line: Any) -> Any:
+    """Whether the hand of a line's set points to a line that was touched since it was placed."""
+    is_stale = False
+    if state[at + KIND] == LRU:
+        start = state[at + HEAD + 2 * line + 1] >> SHIFT
+        way = start + 1 + state[start]
+        victim = state[way]
+        if victim >= 0:
+            is_stale = state[at + HEAD + 2 * victim] != state[way + state[at + WAYS]]
+    return is_stale
+
+
 @njit
+def _move_on(state: Any, at: Any, line: Any) -> Any:
+    """Move the stale lines of a line's set on, until the hand points to the oldest."""
+    lines, ways, start = at + HEAD, state[at + WAYS], state[at + HEAD + 2 * line + 1] >> SHIFT
+    first, last = start + 1, start + ways
+    way = first + state[start]
+    tick = state[lines + 2 * state[way]]
+    while tick != state[way + ways]:
+        moved, place = state[way], way  # the hand leaves it behind, which makes it the newest
+        way = first if way == last else way + 1
+        before = last if place == first else place - 1
+        while place != way and state[before + ways] > tick:
+            state[place], state[place + ways] = state[before], state[before + ways]
+            place = before
+            before = last if place == first else place - 1
+        state[place], state[place + ways] = moved, tick
+        tick = state[lines + 2 * state[way]]
+    state[start] = way - first
+
+
+@njit(inline=True)
 def _release(state: Any, at: Any, line: Any) -> Any:
     """Mark a line as gone from a level; its dirty bit."""
-    cell = at + HEAD + 2 * line
-    word = state[cell]
+    cell = at + HEAD + 2 * line + 1
+    home = state[cell]
     if state[at + VICTIM] < 0:
         state[at + VICTIM] = line
-    state[cell] = word & ~FLAGS
-    return word & DIRTY
+    state[cell] = home & ~FLAGS
+    return home & DIRTY
 
 
 @njit
 def _remove(state: Any, at: Any, line: Any) -> Any:
-    """Take a line out of its set where nothing takes its place; its dirty bit."""
-    cell = at + HEAD + 2 * line
-    is_dirty, start, ways = state[cell] & DIRTY, state[cell + 1], state[at + WAYS]
+    """Take a line out of its set where nothing takes its place; its dirty bit.
+
+    Older lines close up, which leaves the gap where the next line goes.
+    """
+    cell = at + HEAD + 2 * line + 1
+    is_dirty, start, ways = state[cell] & DIRTY, state[cell] >> SHIFT, state[at + WAYS]
     way = start + 1
     while state[way] != line:
         way += 1
-    if state[at + KIND] == LRU:  # the last filled way moves in
-        state[way] = state[start + state[start]]
-        way = start + state[start]
-        state[start] -= 1
-    else:  # older lines close up, which leaves the gap where the next line goes
-        while way != start + 1 + state[start]:
-            before = way - 1 if way > start + 1 else start + ways
-            state[way] = state[before]
-            way = before
+    while way != start + 1 + state[start]:
+        before = way - 1 if way > start + 1 else start + ways
+        state[way], state[way + ways] = state[before], state[before + ways]
+        way = before
     state[way] = -1
     state[at + N_REMOVED] += 1
     state[cell] &= ~FLAGS
@@ -226,7 +137,7 @@ def _pass_on(state: Any, level: Any, line: Any, is_dirty: Any) -> Any:
         if state[INCLUSION] == INCLUSIVE:
             for above in range(level):
                 at = state[STARTS + above]
-                if state[at + HEAD + 2 * line] & PRESENT:
+                if state[at + HEAD + 2 * line + 1] & PRESENT:
                     was_dirty = _remove(state, at, line)
                     state[at + N_WRITEBACKS] += was_dirty >> 1
                     is_dirty |= was_dirty
@@ -246,19 +157,21 @@ def _receive(state: Any, at: Any, line: Any, is_dirty: Any) -> Any:
     victim = -1
     if state[INCLUSION] != EXCLUSIVE:
         _touch(state, at, line)
-    if state[at + HEAD + 2 * line] & PRESENT == 0:
+    if state[at + HEAD + 2 * line + 1] & PRESENT == 0:
+        if _is_stale(state, at, line):
+            _move_on(state, at, line)
         victim = _place(state, at, line)
         state[at + N_RECEIVED] += 1
-    state[at + HEAD + 2 * line] |= is_dirty
+    state[at + HEAD + 2 * line + 1] |= is_dirty
     return victim
 
 
 @njit
 def _touch(state: Any, at: Any, line: Any) -> Any:
     """Make a line the newest of a level and of its shadow."""
-    tick = _renew(state, at, line) >> SHIFT
+    tick = renew(state, at, line)
     if tick < state[at + FRESH]:
-        _settle(state, at, _note(state, at, line, tick))
+        settle(state, at, note(state, at, line, tick))
 
 
 @njit
@@ -270,8 +183,10 @@ def _swap(state: Any, level: Any, line: Any) -> Any:
         top, is_dirty = state[STARTS], 0
         if level < state[N_LEVELS]:
             is_dirty = _remove(state, state[STARTS + level], line)
+        if _is_stale(state, top, line):
+            _move_on(state, top, line)
         victim = _place(state, top, line)
-        state[top + HEAD + 2 * line] |= is_dirty
+        state[top + HEAD + 2 * line + 1] |= is_dirty
         if victim >= 0:
             _pass_on(state, 0, victim, _release(state, top, victim))
 
@@ -282,55 +197,76 @@ def replay(
 ) -> Any:
     """Accesses begin to end, one after another; how many were more than a plain hit.
 
-    The line is (address >> shift) - base. A plain hit tells the first level's shadow nothing new.
-    One function, although a long one: a call that cannot be inlined costs as much as a hit, and
-    this loop is where the time goes.
+    The line is (address >> shift) - base; an empty `stores` means that all are loads. A plain hit
+    tells the first level's shadow nothing new. One function, although a long one: a call that
+    cannot be inlined costs as much as a hit, and this loop is where the time goes. For the same
+    reason it keeps what the first level counts to itself until the end.
     """
     top, n_levels, inclusion = state[STARTS], state[N_LEVELS], state[INCLUSION]
     lines, has_stores, is_store, n_plain = top + HEAD, stores.shape[0] > 0, 0, 0
-    clock, fresh = state[top + CLOCK] << SHIFT, state[top + FRESH] << SHIFT
-    if inclusion == EXCLUSIVE:  # the levels below have to hear of every access
-        fresh = NEVER
+    clock, fresh, newest_lost = state[top + CLOCK], state[top + FRESH], 0
+    n_misses = n_store_misses = n_far = 0
+    hears_all = inclusion == EXCLUSIVE  # the levels below have to hear of every access
+    plain = NEVER if hears_all else fresh
     for i in range(begin, end):
         line = (addresses[i] >> shift) - base
+        tick, home = state[lines + 2 * line], state[lines + 2 * line + 1]
+        state[lines + 2 * line] = clock
+        clock += 1
         if has_stores:
             is_store = DIRTY if stores[i] else 0
-        word = state[lines + 2 * line]
-        if word >= fresh and word & PRESENT:
+            if is_store & ~home:
+                home |= DIRTY
+                state[lines + 2 * line + 1] = home
+        if tick >= plain and home & PRESENT:
             n_plain += 1
-            state[lines + 2 * line] = clock | (word & FLAGS) | is_store
-            clock += 1 << SHIFT
             continue
-        state[top + CLOCK] = clock >> SHIFT
-        level = 0
-        while level < n_levels:
-            at = state[STARTS + level]
-            word = _renew(state, at, line)
-            found = 0
-            if word >> SHIFT < state[at + FRESH]:
-                found = _note(state, at, line, word >> SHIFT)
-                if found > FAR:
-                    _settle(state, at, found)
-            if word & PRESENT:
-                break
-            state[at + N_MISSES] += 1
-            state[at + N_STORE_MISSES] += is_store >> 1
-            state[at + N_FAR] += (found & FAR) >> 2
-            level += 1
-        if inclusion == EXCLUSIVE:
+        level, found = 0, 0
+        if tick < fresh:
+            state[top + CLOCK] = clock
+            found = note(state, top, line, tick)
+            if found > FAR:
+                settle(state, top, found)
+            fresh = state[top + FRESH]
+            plain = NEVER if hears_all else fresh
+        if home & PRESENT == 0:
+            n_misses += 1
+            n_store_misses += is_store >> 1
+            n_far += (found & FAR) >> 2
+            level = 1
+            while level < n_levels:
+                at = state[STARTS + level]
+                tick = renew(state, at, line)
+                found = 0
+                if tick < state[at + FRESH]:
+                    found = note(state, at, line, tick)
+                    if found > FAR:
+                        settle(state, at, found)
+                if state[at + HEAD + 2 * line + 1] & PRESENT:
+                    break
+                state[at + N_MISSES] += 1
+                state[at + N_STORE_MISSES] += is_store >> 1
+                state[at + N_FAR] += (found & FAR) >> 2
+                level += 1
+        if hears_all:
             _swap(state, level, line)
-        else:
-            for upper in range(level - 1, -1, -1):  # fetched from below, level by level
-                at = state[STARTS + upper]
-                victim = _place(state, at, line)
-                if victim >= 0:
-                    is_dirty = _release(state, at, victim)
-                    if is_dirty or inclusion == INCLUSIVE:
-                        _pass_on(state, upper, victim, is_dirty)
-            fresh = state[top + FRESH] << SHIFT
-        state[lines + 2 * line] |= is_store
-        clock = state[top + CLOCK] << SHIFT
-    state[top + CLOCK] = clock >> SHIFT
+            continue
+        for upper in range(level - 1, -1, -1):  # fetched from below, level by level
+            at = state[STARTS + upper]
+            if _is_stale(state, at, line):
+                _move_on(state, at, line)
+            victim = _place(state, at, line)
+            if victim >= 0:
+                if upper == 0:
+                    newest_lost = max(newest_lost, state[lines + 2 * victim])
+                is_dirty = _release(state, at, victim)
+                if is_dirty or inclusion == INCLUSIVE:
+                    _pass_on(state, upper, victim, is_dirty)
+    state[top + CLOCK] = clock
+    state[top + LOST] = newest_lost
+    state[top + N_MISSES] += n_misses
+    state[top + N_STORE_MISSES] += n_store_misses
+    state[top + N_FAR] += n_far
     return end - begin - n_plain
 
 
@@ -341,11 +277,12 @@ def replay_passes(
     """Passes of (length, repeats): that many accesses, on the same lines each time.
 
     Once all lines of a pass are in the first level and nothing is left to be made dirty, a repeat
-    is all hits and changes nothing. And where all levels are LRU and not tied to each other
-    (`forgets`), the order of lines after a pass is that of the pass: the first level counts the
-    same from the second time on, the level below from the third. So most repeats are only counted.
+    is all hits and changes nothing. That is so as soon as a pass pushes out no line of its own.
+    And where all levels are LRU and not tied to each other (`forgets`), the order of lines after
+    a pass is that of the pass: the first level counts the same from the second time on, the level
+    below from the third. So most repeats are only counted.
     """
-    n_levels, begin = state[N_LEVELS], 0
+    n_levels, begin, top = state[N_LEVELS], 0, state[STARTS]
     saved = np.zeros((n_levels, HEAD - N_MISSES), np.int64)
     for i in range(passes.shape[0]):
         end = begin + passes[i, 0]
@@ -354,6 +291,7 @@ def replay_passes(
             is_alike = forgets and n_done == n_levels and n_left > 1
             if is_alike:
                 _exchange_counts(state, saved, 0)
+            start = state[top + CLOCK]
             n_other = replay(state, addresses, stores, begin, end, shift, base)
             if is_alike:
                 _exchange_counts(state, saved, n_left)
@@ -361,7 +299,11 @@ def replay_passes(
             n_done, n_left = n_done + 1, n_left - 1
             if n_other == 0 or n_left == 0:
                 break
-            if _is_settled(state, addresses, stores, begin, end, shift, base):
+            if state[INCLUSION] == NINE and state[top + LOST] < start:
+                break
+            if state[INCLUSION] != NINE and _is_settled(
+                state, addresses, stores, begin, end, shift, base
+            ):
                 break
         begin = end
 
@@ -382,12 +324,12 @@ def _is_settled(
     state: Any, addresses: Any, stores: Any, begin: Any, end: Any, shift: Any, base: Any
 ) -> Any:
     """Whether accesses begin to end would all hit now, and change nothing but their ticks."""
-    lines, oldest = state[STARTS] + HEAD, state[state[STARTS] + OLDEST] << SHIFT
-    is_settled = True
+    lines, oldest = state[STARTS] + HEAD, state[state[STARTS] + OLDEST]
+    is_settled, has_stores = True, stores.shape[0] > 0
     for i in range(begin, end):
-        word = state[lines + 2 * ((addresses[i] >> shift) - base)]
-        is_clean = stores[i] and word & DIRTY == 0
-        if is_clean or word < oldest or word & PRESENT == 0:
+        cell = lines + 2 * ((addresses[i] >> shift) - base)
+        is_clean = has_stores and stores[i] and state[cell + 1] & DIRTY == 0
+        if is_clean or state[cell] < oldest or state[cell + 1] & PRESENT == 0:
             is_settled = False
             break
     return is_settled

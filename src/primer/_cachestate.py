@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from primer import _cachesim as sim
+from primer import _cachelayout as layout
 
 Integers = NDArray[np.int64]
 
@@ -30,14 +30,14 @@ def build(
     Returns
     -------
     int64 array
-        As described in `primer._cachesim`.
+        As described in `primer._cachelayout`.
     """
     n_levels = len(geometry)
     head = [n_levels, inclusion, *([0] * n_levels)]
     parts, at, n_shadow = [np.array(head, dtype=np.int64)], len(head), 0
     for level, (n_sets, ways, is_lru) in enumerate(geometry):
-        parts[0][sim.STARTS + level] = at
-        n_shadow = n_sets * ways + (n_shadow if inclusion == sim.EXCLUSIVE else 0)
+        parts[0][layout.STARTS + level] = at
+        n_shadow = n_sets * ways + (n_shadow if inclusion == layout.EXCLUSIVE else 0)
         is_last = level == n_levels - 1
         kind = _kind(n_sets, is_lru, level, is_last, inclusion)
         parts.append(_block(at, n_sets, ways, kind, n_shadow, line_numbers))
@@ -50,10 +50,10 @@ def _kind(n_sets: int, is_lru: bool, level: int, is_last: bool, inclusion: int) 
 
     Lines of a lower exclusive level leave it when they are used, so the order is that of arrival.
     """
-    if not is_lru or (inclusion == sim.EXCLUSIVE and level > 0):
-        return sim.FIFO
-    keeps_all = inclusion != sim.INCLUSIVE or is_last
-    return sim.SHADOWED if n_sets == 1 and keeps_all else sim.LRU
+    if not is_lru or (inclusion == layout.EXCLUSIVE and level > 0):
+        return layout.FIFO
+    keeps_all = inclusion != layout.INCLUSIVE or is_last
+    return layout.SHADOWED if n_sets == 1 and keeps_all else layout.LRU
 
 
 def _block(
@@ -64,54 +64,60 @@ def _block(
     n_live = min(n_shadow, n_lines)
     epoch = max(1, min(n_live // 2, _LONGEST_EPOCH))
     n_epochs = 1 << (4 * (n_live // epoch + 1) + 2).bit_length()
-    sets = sim.HEAD + 2 * n_lines
-    log = sets + (0 if kind == sim.SHADOWED else n_sets * (ways + 1))
+    sets = layout.HEAD + 2 * n_lines
+    log = sets + (0 if kind == layout.SHADOWED else n_sets * (2 * ways + 1))
     beginnings = log + n_epochs * epoch
     block = np.zeros(beginnings + n_epochs, dtype=np.int64)
-    block[[sim.WAYS, sim.KIND, sim.CAPACITY]] = ways, kind, n_shadow
-    block[[sim.LOG, sim.BEGINNINGS]] = at + log, at + beginnings
-    block[[sim.EPOCH, sim.MASK]] = epoch, n_epochs - 1
-    block[[sim.CLOCK, sim.OLDEST, sim.FRESH, beginnings]] = 1
-    block[[sim.DROPPED, sim.VICTIM, sim.OLD_AT]] = -1
-    if kind != sim.SHADOWED:
-        block[sim.HEAD + 1 : sets : 2] = at + sets + (line_numbers % n_sets) * (ways + 1)
-        block[sets:log].reshape(n_sets, ways + 1)[:, 1:] = -1
+    block[[layout.WAYS, layout.KIND, layout.CAPACITY]] = ways, kind, n_shadow
+    block[[layout.LOG, layout.BEGINNINGS]] = at + log, at + beginnings
+    block[[layout.EPOCH, layout.MASK]] = epoch, n_epochs - 1
+    block[[layout.CLOCK, layout.OLDEST, layout.FRESH, beginnings]] = 1
+    block[[layout.DROPPED, layout.VICTIM, layout.OLD_AT]] = -1
+    if kind != layout.SHADOWED:
+        homes = at + sets + (line_numbers % n_sets) * (2 * ways + 1)
+        block[layout.HEAD + 1 : sets : 2] = homes << layout.SHIFT
+        block[sets:log].reshape(n_sets, 2 * ways + 1)[:, 1:] = -1
     return block
 
 
 def blocks(state: Integers) -> list[Integers]:
     """Views of the blocks of all levels."""
-    n_levels = int(state[sim.N_LEVELS])
-    starts = [int(state[sim.STARTS + level]) for level in range(n_levels)]
+    n_levels = int(state[layout.N_LEVELS])
+    starts = [int(state[layout.STARTS + level]) for level in range(n_levels)]
     return [state[begin:end] for begin, end in zip(starts, [*starts[1:], len(state)], strict=True)]
 
 
-def words(block: Integers, n_lines: int) -> Integers:
-    """A view of the words of all lines in a block."""
-    return block[sim.HEAD : sim.HEAD + 2 * n_lines : 2]
+def ticks(block: Integers, n_lines: int) -> Integers:
+    """A view of the last touch of each line in a block; 0 is never."""
+    return block[layout.HEAD : layout.HEAD + 2 * n_lines : 2]
+
+
+def homes(block: Integers, n_lines: int) -> Integers:
+    """A view of the sets of all lines in a block, and of the flags beside them."""
+    return block[layout.HEAD + 1 : layout.HEAD + 2 * n_lines : 2]
 
 
 def flush(state: Integers, n_lines: int) -> None:
     """Write all dirty lines back, through every level below; nothing is evicted."""
     on_the_way = np.zeros(n_lines, dtype=np.int64)
     for block in blocks(state):
-        level = words(block, n_lines)
-        on_the_way |= level & sim.DIRTY
-        level &= ~np.int64(sim.DIRTY)
-        block[sim.N_WRITEBACKS] += np.count_nonzero(on_the_way)
+        level = homes(block, n_lines)
+        on_the_way |= level & layout.DIRTY
+        level &= ~np.int64(layout.DIRTY)
+        block[layout.N_WRITEBACKS] += np.count_nonzero(on_the_way)
 
 
 def counts(state: Integers, n_lines: int, n_accesses: int) -> list[dict[str, int]]:
     """What each level counted, and what follows from it."""
     found = []
-    inclusion, n_asked = state[sim.INCLUSION], n_accesses
+    inclusion, n_asked = state[layout.INCLUSION], n_accesses
     for i, block in enumerate(blocks(state)):
-        level = words(block, n_lines)
-        n_misses, n_far = int(block[sim.N_MISSES]), int(block[sim.N_FAR])
-        n_first = int(np.count_nonzero(level >> sim.SHIFT))
-        n_present = int(np.count_nonzero(level & sim.PRESENT))
-        is_filled = i == 0 or inclusion != sim.EXCLUSIVE
-        n_fills = int(block[sim.N_RECEIVED]) + (n_misses if is_filled else 0)
+        level = homes(block, n_lines)
+        n_misses, n_far = int(block[layout.N_MISSES]), int(block[layout.N_FAR])
+        n_first = int(np.count_nonzero(ticks(block, n_lines)))
+        n_present = int(np.count_nonzero(level & layout.PRESENT))
+        is_filled = i == 0 or inclusion != layout.EXCLUSIVE
+        n_fills = int(block[layout.N_RECEIVED]) + (n_misses if is_filled else 0)
         found.append(
             {
                 "n_accesses": n_asked,
@@ -120,12 +126,12 @@ def counts(state: Integers, n_lines: int, n_accesses: int) -> list[dict[str, int
                 "n_compulsory": n_first,
                 "n_capacity": n_far - n_first,
                 "n_conflict": n_misses - n_far,
-                "n_store_misses": int(block[sim.N_STORE_MISSES]),
+                "n_store_misses": int(block[layout.N_STORE_MISSES]),
                 "n_fills": n_fills,
-                "n_evictions": n_fills - n_present - int(block[sim.N_REMOVED]),
-                "n_removals": int(block[sim.N_REMOVED]),
-                "n_writebacks": int(block[sim.N_WRITEBACKS]),
-                "n_dirty": int(np.count_nonzero(level & sim.DIRTY)),
+                "n_evictions": n_fills - n_present - int(block[layout.N_REMOVED]),
+                "n_removals": int(block[layout.N_REMOVED]),
+                "n_writebacks": int(block[layout.N_WRITEBACKS]),
+                "n_dirty": int(np.count_nonzero(level & layout.DIRTY)),
             }
         )
         n_asked = n_misses
@@ -138,9 +144,10 @@ def contents(
     """Per level, line numbers (n_sets, ways): what leaves first stands last, -1 is empty."""
     found = []
     for block, (n_sets, ways, _) in zip(blocks(state), geometry, strict=True):
-        level = words(block, len(line_numbers))
-        present = np.flatnonzero(level & sim.PRESENT)
-        order = level[present] if block[sim.KIND] != sim.FIFO else _arrivals(block, level, present)
+        n_lines = len(line_numbers)
+        present = np.flatnonzero(homes(block, n_lines) & layout.PRESENT)
+        is_fifo = block[layout.KIND] == layout.FIFO
+        order = (_arrivals if is_fifo else ticks)(block, n_lines)[present]
         table = np.full((n_sets, ways), -1, dtype=np.int64)
         for line in line_numbers[present[np.argsort(order)]].tolist():
             row = table[line % n_sets]
@@ -151,14 +158,16 @@ def contents(
     return tuple(found)
 
 
-def _arrivals(block: Integers, level: Integers, present: Integers) -> Integers:
+def _arrivals(block: Integers, n_lines: int) -> Integers:
     """The order in which lines came into their FIFO sets, comparable within a set."""
-    begin, ways = sim.HEAD + 2 * len(level), int(block[sim.WAYS])
-    end = int(block[sim.LOG] - block[sim.BEGINNINGS]) + len(block) - int(block[sim.MASK]) - 1
-    rows = block[begin:end].reshape(-1, ways + 1)
-    arrival = np.zeros(len(level), dtype=np.int64)
+    begin, ways = layout.HEAD + 2 * n_lines, int(block[layout.WAYS])
+    end = (
+        int(block[layout.LOG] - block[layout.BEGINNINGS]) + len(block) - int(block[layout.MASK]) - 1
+    )
+    rows = block[begin:end].reshape(-1, 2 * ways + 1)[:, : ways + 1]
+    arrival = np.zeros(n_lines, dtype=np.int64)
     for hand, *lines in rows.tolist():
         for age, line in enumerate(lines[hand:] + lines[:hand]):
             if line >= 0:
                 arrival[line] = age
-    return arrival[present]
+    return arrival

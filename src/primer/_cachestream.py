@@ -28,7 +28,7 @@ def check(
     size = _checks.whole("element_bytes", element_bytes)
     if size > line_bytes:
         _checks.fail("element_bytes", f"fit into a line of {line_bytes} B", size)
-    places = _addresses(addresses)
+    places, low, high = _addresses(addresses)
     stores = np.zeros(0, dtype=np.bool_)
     if is_store is not None:
         stores = np.ascontiguousarray(is_store)
@@ -41,32 +41,34 @@ def check(
         if len(crossing):
             rule = f"be of elements of {size} B that do not cross a line of {line_bytes} B"
             _checks.fail("addresses", rule, places[crossing[0]])
-    return _number(places, stores, line_bytes)
+    return _number(places, stores, line_bytes, low, high)
 
 
-def _addresses(addresses: ArrayLike) -> NDArray[np.int64]:
+def _addresses(addresses: ArrayLike) -> tuple[NDArray[np.int64], int, int]:
+    """The addresses as an array, the lowest and the highest."""
     rule = "be a one-dimensional array of integers, zero or above and below 2**62"
     try:
         places = np.asarray(addresses)
     except (ValueError, TypeError, OverflowError):
         _checks.fail("addresses", rule, addresses)
     if places.ndim == 1 and places.size == 0:
-        return np.zeros(0, dtype=np.int64)
+        return np.zeros(0, dtype=np.int64), 0, -1
     if places.ndim != 1 or places.dtype.kind not in "iu":
         _checks.fail("addresses", rule, addresses)
-    for extreme in (places.min(), places.max()):
-        if not 0 <= int(extreme) < 2**62:
+    low, high = int(places.min()), int(places.max())
+    for extreme in (low, high):
+        if not 0 <= extreme < 2**62:
             _checks.fail("addresses", rule, extreme)
-    return np.ascontiguousarray(places, dtype=np.int64)
+    return np.ascontiguousarray(places, dtype=np.int64), low, high
 
 
 def _number(
-    places: NDArray[np.int64], stores: NDArray[np.bool_], line_bytes: int
+    places: NDArray[np.int64], stores: NDArray[np.bool_], line_bytes: int, low: int, high: int
 ) -> NumberedStream:
     """Number the lines from the lowest; if most numbers would be idle, only those that occur."""
     shift = line_bytes.bit_length() - 1
-    base = int(places.min()) >> shift if len(places) else 0
-    n_lines = (int(places.max()) >> shift) - base + 1 if len(places) else 0
+    base = low >> shift
+    n_lines = (high >> shift) - base + 1 if len(places) else 0
     if n_lines <= max(2**16, 4 * len(places)):
         return NumberedStream(places, stores, shift, base, np.arange(base, base + n_lines))
     numbers, lines = np.unique(places >> shift, return_inverse=True)

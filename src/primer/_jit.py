@@ -25,8 +25,10 @@ def is_enabled() -> bool:
 @overload
 def njit(function: _F) -> _F: ...
 @overload
-def njit(*, fastmath: frozenset[str]) -> Callable[[_F], _F]: ...
-def njit(function: Any = None, *, fastmath: frozenset[str] = frozenset()) -> Any:
+def njit(*, fastmath: frozenset[str] = ..., inline: bool = ...) -> Callable[[_F], _F]: ...
+def njit(
+    function: Any = None, *, fastmath: frozenset[str] = frozenset(), inline: bool = False
+) -> Any:
     """Compile a function on its first call; the plain function stays reachable as ``.py_func``.
 
     Parameters
@@ -37,6 +39,9 @@ def njit(function: Any = None, *, fastmath: frozenset[str] = frozenset()) -> Any
     fastmath : frozenset of str
         Freedoms that LLVM may take, such as "contract". They change the last digits, so they are
         for code that is timed, not for models.
+    inline : bool
+        Copy the function into its compiled callers. A call counts references to the arrays that it
+        passes on, which costs more than a short function does.
 
     Returns
     -------
@@ -52,26 +57,28 @@ def njit(function: Any = None, *, fastmath: frozenset[str] = frozenset()) -> Any
     (42, 42)
     """
     if function is None:
-        return functools.partial(_lazy, fastmath=fastmath)
-    return _lazy(function, fastmath=fastmath)
+        return functools.partial(_lazy, fastmath=fastmath, inline=inline)
+    return _lazy(function, fastmath=fastmath, inline=inline)
 
 
-def _lazy(function: _F, *, fastmath: frozenset[str]) -> _F:
+def _lazy(function: _F, *, fastmath: frozenset[str], inline: bool) -> _F:
     compiled: list[Callable[..., Any]] = []
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         if not compiled:
-            compiled.append(_compile(function, fastmath))
+            compiled.append(_compile(function, fastmath, inline))
         return compiled[0](*args, **kwargs)
 
     wrapper.py_func = function  # type: ignore[attr-defined]
-    wrapper.fastmath = fastmath  # type: ignore[attr-defined]
+    wrapper.options = fastmath, inline  # type: ignore[attr-defined]
     return cast(_F, wrapper)
 
 
 @functools.cache
-def _compile(function: Callable[..., Any], fastmath: frozenset[str]) -> Callable[..., Any]:
+def _compile(
+    function: Callable[..., Any], fastmath: frozenset[str], inline: bool
+) -> Callable[..., Any]:
     """Numba's version of a plain function, or the function itself where Numba is not used."""
     if not is_enabled():
         return function
@@ -79,6 +86,8 @@ def _compile(function: Callable[..., Any], fastmath: frozenset[str]) -> Callable
 
     target = _with_compiled_globals(function)
     options: dict[str, Any] = {"fastmath": set(fastmath)}
+    if inline:
+        options["inline"] = "always"
     try:
         return cast(Callable[..., Any], numba.njit(target, cache=True, **options))
     except RuntimeError:  # a function typed into a notebook has no file to cache beside
@@ -96,7 +105,7 @@ def _with_compiled_globals(function: Callable[..., Any]) -> Callable[..., Any]:
         called = function.__globals__.get(name)
         plain = getattr(called, "py_func", function)
         if plain is not function:
-            inner[name] = _compile(plain, getattr(called, "fastmath", frozenset()))
+            inner[name] = _compile(plain, *getattr(called, "options", (frozenset(), False)))
     if not inner:
         return function
     copy = types.FunctionType(

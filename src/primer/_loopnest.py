@@ -66,9 +66,12 @@ def _clip(nest: Any, bounds: Any, changed: Any) -> Any:
             bounds[level, axis, 1] = min(end, bounds[level - 1, axis, 1])
 
 
-@njit
-def _n_repeats(nest: Any, start: Any, count: Any, most: Any) -> Any:
-    """For how many steps of the middle loop the pass stays on the same lines."""
+@njit(inline=True)
+def _n_repeats(nest: Any, start: Any, count: Any, most: Any, keeps_place: Any) -> Any:
+    """For how many steps of the middle loop the pass stays on the same lines.
+
+    `keeps_place` tells of each operand whether all its elements stand at one place of their lines.
+    """
     middle, inner, line = nest[ORDER + 1], nest[ORDER + 2], nest[LINE]
     for operand in range(3):
         step, stride = nest[STRIDES + 3 * operand + middle], nest[STRIDES + 3 * operand + inner]
@@ -76,15 +79,15 @@ def _n_repeats(nest: Any, start: Any, count: Any, most: Any) -> Any:
             continue
         if step != nest[ELEMENT]:
             return 1
-        for x in range(count):
+        for x in range(1 if keeps_place[operand] else count):
             left = (line - (start[operand] + x * stride) % line) // step
             most = min(most, left)
-            if stride % line == 0 or most == 1:
+            if most == 1:
                 break
     return most
 
 
-@njit
+@njit(inline=True)
 def _fill_sums(
     nest: Any, start: Any, count: Any, loads_c: Any, addresses: Any, stores: Any, n: Any
 ) -> Any:
@@ -99,22 +102,23 @@ def _fill_sums(
     if loads_c:
         addresses[n], stores[n] = c, False
         n += 1
-    next_a = 0
+    next_a, next_line, per_line = 0, (line - a % line) // size, line // size
     for x in range(count):
         if x == next_a:
             addresses[n], stores[n] = a + x * step_a, False
             n += 1
             next_a += 1
             if joins > 1:
-                last = min(count, x + (line - (a + x * step_a) % line) // size) - 1
-                next_a = max(next_a, min(x + joins, last))
+                if x >= next_line:
+                    next_line += per_line
+                next_a = max(next_a, min(x + joins, min(count, next_line) - 1))
         addresses[n], stores[n] = b + x * step_b, False
         n += 1
     addresses[n], stores[n] = c, True
     return n + 1
 
 
-@njit
+@njit(inline=True)
 def _fill_updates(
     nest: Any, start: Any, count: Any, loads_c: Any, addresses: Any, stores: Any, n: Any
 ) -> Any:
@@ -154,6 +158,9 @@ def produce(nest: Any, bounds: Any, cursor: Any, addresses: Any, stores: Any, pa
     kept, last = nest[KEPT], nest[N_TILES]
     start = np.zeros(3, np.int64)
     index = np.zeros(3, np.int64)
+    keeps_place = np.zeros(3, np.bool_)
+    for operand in range(3):
+        keeps_place[operand] = nest[STRIDES + 3 * operand + inner] % nest[LINE] == 0
     n, n_passes = 0, 0
     longest = 4 * nest[SIZES + inner] + 2
     while cursor[2] == 0 and n_passes < passes.shape[0] and n + longest <= addresses.shape[0]:
@@ -166,7 +173,9 @@ def produce(nest: Any, bounds: Any, cursor: Any, addresses: Any, stores: Any, pa
         loads_c = nest[ALWAYS_LOADS] != 0 or index[K] > 0
         repeats = 1
         if loads_c or middle != K:
-            repeats = _n_repeats(nest, start, count, bounds[last, middle, 1] - cursor[1])
+            repeats = _n_repeats(
+                nest, start, count, bounds[last, middle, 1] - cursor[1], keeps_place
+            )
         if kept == C:
             end = _fill_sums(nest, start, count, loads_c, addresses, stores, n)
         else:

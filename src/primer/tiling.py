@@ -262,8 +262,8 @@ def replay(
     shift, base = stack[0].line_bytes.bit_length() - 1, int(lines[0])
     n_accesses = n_stores = 0
     for addresses, is_store, passes in _chunks(product, stack[0].line_bytes, ways):
-        is_store &= has_stores
-        _cachesim.replay_passes(state, addresses, is_store, passes, shift, base, forgets)
+        marks = is_store if has_stores else is_store[:0]
+        _cachesim.replay_passes(state, addresses, marks, passes, shift, base, forgets)
         repeats = passes[:, _loopnest.REPEATS]
         n_accesses += int(passes[:, _loopnest.N_MEANT] @ repeats)
         n_stores += int(passes[:, _loopnest.N_STORES] @ repeats)
