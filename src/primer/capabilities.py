@@ -31,6 +31,7 @@ _COUNT = {
     "max_threads_per_sm": (512, 8192),
     "max_warps_per_sm": (16, 256),
     "max_blocks_per_sm": (8, 128),
+    "max_barriers_per_sm": (0, 256),
     "n_schedulers_per_sm": (1, 16),
     "registers_per_sm": (16_384, 524_288),
     "max_registers_per_block": (16_384, 524_288),
@@ -62,6 +63,8 @@ class Capability:
     warp_size : int [threads]
     max_threads_per_block, max_threads_per_sm, max_warps_per_sm, max_blocks_per_sm : int
         What one block, or one multiprocessor, may hold at once.
+    max_barriers_per_sm : int
+        Barriers that all resident blocks share; 0 where they limit nothing.
     n_schedulers_per_sm : int
         Each owns an equal share of the warps and issues at most one instruction per cycle.
     registers_per_sm, max_registers_per_block, max_registers_per_thread : int
@@ -91,6 +94,7 @@ class Capability:
     max_threads_per_sm: int
     max_warps_per_sm: int
     max_blocks_per_sm: int
+    max_barriers_per_sm: int
     n_schedulers_per_sm: int
     registers_per_sm: int
     max_registers_per_block: int
