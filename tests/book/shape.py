@@ -22,10 +22,11 @@ BLOCKS = ("promise", "takeaway", "lies", "deeper")
 
 @dataclass(frozen=True)
 class Figure:
-    """What the shape asks of an explorable."""
+    """What the shape asks of an explorable; a drawing has no controls and assumes nothing."""
 
     question: str
     assumes: str
+    is_drawing: bool = False
 
 
 Lookup = Callable[[str], Figure | None]
@@ -50,8 +51,13 @@ class Chapter:
         return [p for p in walk(self.parts) if p.kind == "cell"]
 
     def shown(self) -> list[tuple[int, str]]:
-        """Line and id of each explorable, in order."""
+        """Line and id of each explorable and drawing, in order."""
         return [(cell.line, name) for cell in self.cells() for name in calls(cell.text, "show")]
+
+    def explorables(self) -> list[tuple[int, str]]:
+        """The explorables alone, and what is unknown."""
+        found = ((line, name, self.figure(name)) for line, name in self.shown())
+        return [(line, name) for line, name, figure in found if not figure or not figure.is_drawing]
 
 
 def complaints(name: str, text: str, figure: Lookup) -> list[str]:
@@ -119,7 +125,7 @@ def _takeaway(chapter: Chapter) -> Iterator[str]:
 
 def _predictions(chapter: Chapter) -> Iterator[str]:
     asked = chapter.blocks("predict")
-    last = max((line for line, _ in chapter.shown()), default=0)
+    last = max((line for line, _ in chapter.explorables()), default=0)
     if len(asked) < MIN_PREDICTIONS:
         yield f"it must have {MIN_PREDICTIONS} {{predict}} blocks or more; got {len(asked)}"
     for block in asked:
@@ -201,7 +207,7 @@ def _figures(chapter: Chapter) -> Iterator[str]:
     lines: dict[str, list[int]] = {}
     for line, name in chapter.shown():
         lines.setdefault(name, []).append(line)
-    path = [line for line, _ in chapter.shown() if line < gallery]
+    path = [line for line, _ in chapter.explorables() if line < gallery]
     if not path:
         yield "it must show an explorable"
     if len(path) > MAX_PATH:
@@ -210,13 +216,13 @@ def _figures(chapter: Chapter) -> Iterator[str]:
     for name, at in lines.items():
         found = chapter.figure(name)
         if len(at) > 1:
-            yield f"{at[1]}: the explorable {name!r} must be shown once; got {len(at)}"
+            yield f"{at[1]}: the figure {name!r} must be shown once; got {len(at)}"
         if found is None:
-            yield f"{at[0]}: the explorable {name!r} must exist"
+            yield f"{at[0]}: the figure {name!r} must exist"
             continue
         if not found.question.endswith("?"):
             yield f"{at[0]}: the title of {name!r} must be a question; got {found.question!r}"
-        if not found.assumes.strip() or "\n" in found.assumes:
+        if not found.is_drawing and (not found.assumes.strip() or "\n" in found.assumes):
             yield f"{at[0]}: {name!r} must say in one line what it assumes; got {found.assumes!r}"
 
 

@@ -29,6 +29,8 @@ MODULES = {
         "from primer import hardware, roofline\nfrom primer.figures import style\n"
     ),
     "figures/energy_ladder.py": "from primer import energy\n",
+    "drawings/__init__.py": "",
+    "drawings/gpu_die.py": "from primer import hardware\nfrom primer.figures import style\n",
     "data/chips/a.toml": "x = 1\n",
     "exercises/__init__.py": "def check(i, a):\n    from primer.exercises import bank\n",
     "exercises/bank/__init__.py": "from primer.exercises.bank import slopes, ladder\n",
@@ -157,6 +159,16 @@ def test_cells_lose_their_options_and_explorables_keep_their_order():
     assert fingerprint.cells(PAGE) == ['\nfrom primer import explore\nexplore.show("roofline")\n']
     text = '```{code-cell}\nshow("b")\nexplore.show("a")\nshow(a)\n```\n'
     assert fingerprint.explorables(text) == ["b", "a"]
+
+
+def test_a_drawing_is_shown_and_traced_but_has_no_frames(package):
+    page = PAGE.replace('show("roofline")', 'show("gpu-die")')
+    assert fingerprint.shown(page) == ["gpu-die"]
+    assert fingerprint.explorables(page) == []
+    tracer = _tracer(package)
+    found = _names(package, tracer.closure(tracer.modules_of_page(page)))
+    assert {"drawings/gpu_die.py", "figures/style.py", "data/chips/a.toml"} <= found
+    assert not {"figures/roofline.py", "explore/payload.py"} & found
 
 
 def test_a_cell_that_only_a_kernel_runs_counts_for_nothing(package):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from primer import figures
+from primer import drawings, figures
 from tests.book import shape
 from tests.book.source import bare, n_words, parse
 from tests.conftest import ROOT
@@ -95,6 +95,8 @@ exercises.check("3.2", None)
 
 
 def look_up(name: str) -> shape.Figure | None:
+    if name in drawings.ids():
+        return shape.Figure(drawings.load(name).question, "", is_drawing=True)
     if name not in figures.ids():
         return None
     figure = figures.load(name)
@@ -178,7 +180,7 @@ def test_what_stands_somewhere_is_found_by_its_line() -> None:
     twice = TEXT.replace(SHOW, f"{SHOW}\n{SHOW}")
     at = twice[: twice.index(SHOW)].count("\n")
     (found,) = shape.complaints(NAME, twice, look_up)
-    assert found.startswith(f"{at}: the explorable 'roofline'")
+    assert found.startswith(f"{at}: the figure 'roofline'")
     (found,) = shape.complaints(NAME, cut(r"^# 3 — ", "# 2 — "), look_up)
     assert found.startswith("6: it must have one title")
     (found,) = shape.complaints(NAME, cut(r'check\("3\.2"', 'check("9.1"'), look_up)
@@ -204,6 +206,18 @@ def test_a_path_of_seven_is_too_long() -> None:
     )
     found = shape.complaints(NAME, gallery, lambda name: shape.Figure("?", "x"))
     assert not any("gallery" in line for line in found)
+
+
+def test_a_drawing_is_no_explorable_of_the_path() -> None:
+    many = "\n".join(f'explore.show("{name}")' for name in ("roofline", *drawings.ids()))
+    assert shape.complaints(NAME, TEXT.replace(SHOW, many), look_up) == []
+    alone = TEXT.replace(SHOW, f'explore.show("{drawings.ids()[0]}")')
+    found = shape.complaints(NAME, alone, look_up)
+    assert any("must show an explorable" in line for line in found)
+    assert any("before an explorable" in line for line in found)
+    twice = f'{many}\nexplore.show("{drawings.ids()[0]}")'
+    (found_twice,) = shape.complaints(NAME, TEXT.replace(SHOW, twice), look_up)
+    assert "must be shown once; got 2" in found_twice
 
 
 @pytest.mark.parametrize(

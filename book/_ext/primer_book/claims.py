@@ -83,7 +83,7 @@ def load(root: Path = ROOT) -> tuple[Claim, ...]:
 def anchors(page: str, root: Path = ROOT) -> set[str]:
     """Ids on the built page, from its source: headings, labels, exercises, figures, blocks."""
     text = (root / f"{page}.md").read_text("utf-8")
-    found = set(fingerprint.explorables(text))
+    found = set(fingerprint.shown(text))
     fence = ""
     for line in text.split("\n"):
         # A comment in code looks like a heading.
@@ -168,17 +168,19 @@ def title(page: str, anchor: str, root: Path) -> str:
     if anchor.startswith("reading-"):
         return references.load(root).sections[anchor.removeprefix("reading-")]
     text = (root / f"{page}.md").read_text("utf-8")
-    if anchor in fingerprint.explorables(text):
+    if anchor in fingerprint.shown(text):
         return _question(anchor)
     headings = re.findall(_HEADING.pattern, text, re.M)
     known = {make_id(heading): heading for heading in headings}
     return str(known.get(anchor) or anchor.replace("-", " ").capitalize())
 
 
-def _question(explorable_id: str) -> str:
-    from primer import figures
+def _question(figure_id: str) -> str:
+    from primer import drawings, figures
 
-    return figures.load(explorable_id).question
+    if figure_id in drawings.ids():
+        return drawings.load(figure_id).question
+    return figures.load(figure_id).question
 
 
 def _digest(root: Path) -> str:

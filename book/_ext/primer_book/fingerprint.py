@@ -69,11 +69,16 @@ class Tracer:
         """Modules of the package that cells import, show or evaluate in prose."""
         code = "\n".join(cells(text))
         modules = set(self._imports(ast.parse(code)))
-        modules |= {_figure_module(shown) for shown in explorables(text)}
+        modules |= {self._shown_module(name) for name in shown(text)}
         modules |= self._topics({*_EXERCISE.findall(text), *_first_arguments(text, "check")})
         for expression in _expressions(text):
             modules |= {f"{PACKAGE}.{m}" for m in numbers.modules_used(expression)}
         return modules
+
+    def _shown_module(self, name: str) -> str:
+        """The module of a figure or drawing, by its id."""
+        drawing = f"{PACKAGE}.drawings.{name.replace('-', '_')}"
+        return drawing if self._path(drawing) else _figure_module(name)
 
     def closure(self, modules: Iterable[str]) -> set[Path]:
         """Files of the modules and of everything of the package that they import or read."""
@@ -164,9 +169,16 @@ def cells(text: str) -> list[str]:
     return found
 
 
-def explorables(text: str) -> list[str]:
-    """Ids that the cells of a page pass to `show`, in order."""
+def shown(text: str) -> list[str]:
+    """Ids that the cells of a page pass to `show`, in order: explorables and drawings."""
     return _first_arguments(text, "show")
+
+
+def explorables(text: str) -> list[str]:
+    """The explorables among them."""
+    from primer import drawings
+
+    return [name for name in shown(text) if name not in drawings.ids()]
 
 
 def _first_arguments(text: str, function: str) -> list[str]:

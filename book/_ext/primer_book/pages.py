@@ -26,6 +26,7 @@ from primer_book.ledger import Ledger
 
 log = logging.getLogger(__name__)
 _FIGURE = re.compile(r'<figure class="explorable" id="([\w-]+)" data-explorable="([\w-]+)"')
+_DRAWING = re.compile(r'<figure class="drawing" id="([\w-]+)"')
 _CELL = "\n\n```{{code-cell}} ipython3\n:tags: [remove-cell]\n\n# made from {digest}\n```\n"
 
 
@@ -115,13 +116,19 @@ def draw(app: Sphinx, env: BuildEnvironment) -> list[str]:
 
 
 def write(app: Sphinx, pagename: str, templatename: str, context: Any, doctree: Any) -> None:
-    """Bind each figure of a page to its frame script."""
+    """Give a page the scripts and styles of its figures, and each figure its frames."""
     body = context.get("body", "")
     shown = [match[2] for match in _FIGURE.finditer(body)]
+    drawn = _DRAWING.findall(body)
+    once = [*shown, *drawn]
+    for twice in sorted({name for name in once if once.count(name) > 1}):
+        log.warning("figure %r is shown twice on one page", twice, location=pagename)
+    if drawn:
+        app.add_js_file("drawing.js", loading_method="defer")
+        app.add_css_file("explore.css")
+        app.add_css_file("drawing.css")
     if not shown:
         return
-    for twice in sorted({name for name in shown if shown.count(name) > 1}):
-        log.warning("explorable %r is shown twice on one page", twice, location=pagename)
     app.add_js_file("explore.js", loading_method="defer")
     app.add_css_file("explore.css")
     book, pathto = _book(app), context["pathto"]

@@ -7,9 +7,7 @@ in `Live.errors`, where a test can see it.
 
 from __future__ import annotations
 
-from functools import cache
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 import ipywidgets as widgets
@@ -135,13 +133,8 @@ def _player(control: Control, slider: Any) -> Any:
 def live_figure(explorable: Explorable, outcome: Outcome, svg: str) -> str:
     """The element of the page contract, less the controls, which are ipywidgets here."""
     return (
-        f"<style>{_stylesheet()}</style>{markup.opening_tag(explorable, outcome)}"
+        f"<style>{markup.stylesheet('explore')}</style>{markup.opening_tag(explorable, outcome)}"
         f"<figcaption>{escape(explorable.question)}</figcaption>"
         f"{markup.frame(explorable, outcome, svg)}{markup.sentence(outcome)}"
         f"{markup.readout(outcome)}{markup.assumes(explorable)}</figure>"
     )
-
-
-@cache
-def _stylesheet() -> str:
-    return (files("primer") / "explore/static/explore.css").read_text("utf-8")

@@ -7,7 +7,9 @@ tests, screen readers and teachers' links rely on them.
 from __future__ import annotations
 
 import json
+from functools import cache
 from html import escape
+from importlib.resources import files
 
 from primer.explore.explorable import Control, Explorable, Outcome, State, key
 
@@ -15,6 +17,13 @@ HOW_TO_RUN = (
     "This picture answers to its controls when scripts are allowed. To drive the model itself, "
     "run the chapter as a notebook."
 )
+
+
+@cache
+def stylesheet(*names: str) -> str:
+    """The style sheets of these names, for a kernel's output, which brings its own."""
+    folder = files("primer.explore").joinpath("static")
+    return "".join(folder.joinpath(f"{name}.css").read_text("utf-8") for name in names)
 
 
 def state_json(state: State) -> str:

@@ -57,13 +57,17 @@ class Pen:
                 self._defs[match[1] or match[2]] = compact(match[0])
         return compact(_DEFS.sub("", text))
 
-    def document(self, body: str) -> str:
-        """The whole `<svg>`, with the definitions of everything written so far."""
+    def document(self, body: str, *, is_hidden: bool = True) -> str:
+        """The whole `<svg>`, with the definitions of everything written so far.
+
+        Hidden, it leaves a screen reader the words around it; not so if its parts can be focused.
+        """
         width, height = (round(72 * inch) for inch in self._page.get_size_inches())
         defs = "".join(self._defs[name] for name in sorted(self._defs))
+        hidden = ' aria-hidden="true" focusable="false"' if is_hidden else ""
         return (
             f'<svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg" '
-            f'xmlns:xlink="http://www.w3.org/1999/xlink" aria-hidden="true" focusable="false">'
+            f'xmlns:xlink="http://www.w3.org/1999/xlink"{hidden}>'
             f"<defs>{defs}</defs>{body}</svg>"
         )
 
