@@ -15,7 +15,8 @@ from matplotlib.text import Text
 from primer import hardware, units
 from primer.activations import FUNCTIONS, FUSED, Activation, Kernel
 from primer.explore.explorable import Control, Explorable, Row
-from primer.figures import _svg, style
+from primer.figures import style
+from primer.figures._picture import Picture, draw
 from primer.workloads import Matmul
 
 CHIP = "h100_sxm5_80gb"
@@ -72,7 +73,7 @@ def compute(function: str, fused: str) -> ActivationPoint:
     )
 
 
-class ActivationsFigure:
+class ActivationsFigure(Picture):
     """The curve over ReLU's, and one bar for each step: a pass over memory, or none.
 
     Parameters
@@ -193,9 +194,6 @@ class ActivationsFigure:
         self.bytes[i].set_text(units.text(kernel.traffic_bytes, "B"))
         self.bytes[i].set_x(_at(kernel.traffic_bytes) + 2)
 
-    def _repr_html_(self) -> str:
-        return _svg.picture(style.page(self.ax), self.alt)
-
 
 def _at(amount: float) -> float:
     """Where a bar of so many bytes ends."""
@@ -220,11 +218,7 @@ def draw_activations(result: ActivationPoint, *, ax: Axes | None = None) -> Acti
     ax : Axes, optional
         Where to draw; by default on a figure of its own.
     """
-    with style.context():
-        kind = ActivationsFigure
-        figure = kind(style.axes(kind.size, box=kind.box) if ax is None else ax)
-        figure.update(result)
-    return figure
+    return draw(ActivationsFigure, result, ax)
 
 
 def readout(result: ActivationPoint) -> tuple[Row, ...]:

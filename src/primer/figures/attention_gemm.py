@@ -12,8 +12,9 @@ from matplotlib.axes import Axes
 
 from primer import units
 from primer.explore.explorable import Control, Explorable, Row
-from primer.figures import _labels, _svg, style
+from primer.figures import _labels, style
 from primer.figures._gemm import Product, canvas, shape
+from primer.figures._picture import Picture, draw
 from primer.layers import TransformerLayer
 
 LENGTHS = tuple(2**e for e in range(7, 16))
@@ -28,7 +29,7 @@ PLOT = (0.125, 0.083, 0.845, 0.25)  # of the page
 X_LIMITS, Y_LIMITS = (45.0, 50_000.0), (1e-3, 30.0)
 
 
-class AttentionGemmFigure:
+class AttentionGemmFigure(Picture):
     """Two products to scale, and a dot on a line that crosses one.
 
     Parameters
@@ -118,9 +119,6 @@ class AttentionGemmFigure:
         self.dot_label.set_position((layer.seq_len, ratio))
         self.dot_label.set_text(ratio_text(ratio))
 
-    def _repr_html_(self) -> str:
-        return _svg.picture(style.page(self.ax), self.alt)
-
 
 def title_text(layer: TransformerLayer) -> str:
     """Which head is drawn, and whose bytes are given."""
@@ -174,11 +172,7 @@ def draw_attention_gemm(result: TransformerLayer, *, ax: Axes | None = None) -> 
     ax : Axes, optional
         Where to draw; by default on a figure of its own.
     """
-    with style.context():
-        kind = AttentionGemmFigure
-        figure = kind(style.axes(kind.size, box=kind.box) if ax is None else ax)
-        figure.update(result)
-    return figure
+    return draw(AttentionGemmFigure, result, ax)
 
 
 def compute(seq_len: int, n_heads: int, d_model: int) -> TransformerLayer:

@@ -15,8 +15,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 
 from primer.explore.explorable import Control, Explorable, Row
-from primer.figures import _boxes, _svg, style
+from primer.figures import _boxes, style
 from primer.figures._gemm import LINE, canvas, column, write
+from primer.figures._picture import Picture, draw
 
 N = 4
 A = ((3, 1, 2, 4), (2, 5, 1, 3), (4, 2, 6, 1), (1, 3, 2, 5))
@@ -131,7 +132,7 @@ def compute(step: int) -> DotProductStep:
     return DotProductStep(_run(), step)
 
 
-class DotProductFigure:
+class DotProductFigure(Picture):
     """Three matrices around a corner, the row and column at work, and the sum in writing.
 
     Parameters
@@ -205,9 +206,6 @@ class DotProductFigure:
             + f"{result.n_finished} of {N * N} entries are finished."
         )
 
-    def _repr_html_(self) -> str:
-        return _svg.picture(style.page(self.ax), self.alt)
-
 
 def place(name: str, i: int, j: int) -> _boxes.Box:
     """Where one cell of a matrix stands."""
@@ -254,11 +252,7 @@ def draw_dot_product(result: DotProductStep, *, ax: Axes | None = None) -> DotPr
     ax : Axes, optional
         Where to draw; by default on a figure of its own.
     """
-    with style.context():
-        kind = DotProductFigure
-        figure = kind(style.axes(kind.size, box=kind.box) if ax is None else ax)
-        figure.update(result)
-    return figure
+    return draw(DotProductFigure, result, ax)
 
 
 def readout(result: DotProductStep) -> tuple[Row, ...]:

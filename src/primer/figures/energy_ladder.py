@@ -17,7 +17,8 @@ from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 from primer import energy, units
 from primer.energy import EnergyLadder, Rung
 from primer.explore.explorable import Control, Explorable, Row, State
-from primer.figures import _svg, style
+from primer.figures import style
+from primer.figures._picture import Picture, draw
 
 PJ = 1e-12
 LIMITS = (0.05, 2600.0)  # pJ
@@ -26,7 +27,7 @@ SLOGAN = (10.0, 100.0)  # the range that the folk rule names, in multiply-adds
 COLORS = {"compute": style.COMPUTE, "instruction": style.IDLE}
 
 
-class EnergyLadderFigure:
+class EnergyLadderFigure(Picture):
     """One row for each rung, its ratio beside it, and the band of the folk rule.
 
     Parameters
@@ -128,9 +129,6 @@ class EnergyLadderFigure:
         )
         self.ratios[i].set_x(high)
 
-    def _repr_html_(self) -> str:
-        return _svg.picture(style.page(self.ax), self.alt)
-
 
 def in_order(ladder: EnergyLadder) -> tuple[Rung, ...]:
     """The multiply-add, the instruction around it, then the memories from near to far.
@@ -179,11 +177,7 @@ def draw_energy_ladder(result: EnergyLadder, *, ax: Axes | None = None) -> Energ
     ax : Axes, optional
         Where to draw; by default on a figure of its own.
     """
-    with style.context():
-        kind = EnergyLadderFigure
-        figure = kind(style.axes(kind.size, box=kind.box) if ax is None else ax)
-        figure.update(result)
-    return figure
+    return draw(EnergyLadderFigure, result, ax)
 
 
 def _operands() -> tuple[str, ...]:

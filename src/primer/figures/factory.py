@@ -17,8 +17,9 @@ from matplotlib.transforms import offset_copy
 from primer import factory, units
 from primer.explore.explorable import Control, Explorable, Row
 from primer.factory import Shop
-from primer.figures import _svg, style
+from primer.figures import style
 from primer.figures._boxes import Box, boxes
+from primer.figures._picture import Picture, draw
 
 MACHINES = (2, 4, 6, 8, 12, 16)
 BELTS = (1, 2, 3, 4)
@@ -35,7 +36,7 @@ BAR_X, BAR_END, BAR_HEIGHT = 22.0, 86.0, 5.4
 RATE_LIMIT = max(max(MACHINES), max(BELTS) * max(REUSES))
 
 
-class FactoryFigure:
+class FactoryFigure(Picture):
     """Belt, parts, machines, and the two rates as bars.
 
     Parameters
@@ -178,9 +179,6 @@ class FactoryFigure:
         self.done_label.set_text(f"done: {counted(shop.operations_per_s, 'operation')} per second")
         self.done_label.set_x(min(x, 55.0))
 
-    def _repr_html_(self) -> str:
-        return _svg.picture(style.page(self.ax), self.alt)
-
 
 def counted(amount: float, noun: str) -> str:
     """A number of things.
@@ -241,11 +239,7 @@ def draw_factory(result: Shop, *, ax: Axes | None = None) -> FactoryFigure:
     ax : Axes, optional
         Where to draw; by default on a figure of its own.
     """
-    with style.context():
-        kind = FactoryFigure
-        figure = kind(style.axes(kind.size, box=kind.box) if ax is None else ax)
-        figure.update(result)
-    return figure
+    return draw(FactoryFigure, result, ax)
 
 
 def compute(n_machines: int, belt_parts_per_s: int, reuse: int) -> Shop:

@@ -19,10 +19,11 @@ from matplotlib.path import Path
 
 from primer import units
 from primer.explore.explorable import Control, Explorable, Row, State
-from primer.figures import _boxes, _svg, style
+from primer.figures import _boxes, style
 from primer.figures._boxes import Box
 from primer.figures._gemm import canvas, column, shape, write
 from primer.figures._patches import FILTERS, SIDE, Im2colStep, Patches, compute
+from primer.figures._picture import Picture, draw
 
 KERNELS = (1, 2, 3)
 STRIDES = (1, 2, 3)
@@ -39,7 +40,7 @@ MOST_CELL = 15.0
 TITLE_Y = 285.0
 
 
-class Im2colFigure:
+class Im2colFigure(Picture):
     """The image with its window, and the matrix that is being written.
 
     Parameters
@@ -164,9 +165,6 @@ class Im2colFigure:
         self.here.set_path(_boxes.boxes([(MATRIX_X, low, width, cell_h)]))
         self.matrix_title.set_text(f"patch matrix: {shape(n_rows, n_columns)}")
 
-    def _repr_html_(self) -> str:
-        return _svg.picture(style.page(self.ax), self.alt)
-
 
 def pixel(i: int, j: int) -> Box:
     """Where a pixel of the first channel stands; also outside the image, for padding."""
@@ -253,11 +251,7 @@ def draw_im2col(result: Im2colStep, *, ax: Axes | None = None) -> Im2colFigure:
     ax : Axes, optional
         Where to draw; by default on a figure of its own.
     """
-    with style.context():
-        kind = Im2colFigure
-        figure = kind(style.axes(kind.size, box=kind.box) if ax is None else ax)
-        figure.update(result)
-    return figure
+    return draw(Im2colFigure, result, ax)
 
 
 def is_valid(state: State) -> bool:

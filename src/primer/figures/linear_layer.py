@@ -8,8 +8,9 @@ from matplotlib.axes import Axes
 
 from primer import units
 from primer.explore.explorable import Control, Explorable, Row
-from primer.figures import _boxes, _svg, style
+from primer.figures import _boxes, style
 from primer.figures._gemm import Product, canvas, shape
+from primer.figures._picture import Picture, draw
 from primer.layers import Linear
 
 BATCHES = (1, 2, 8, 32)
@@ -20,7 +21,7 @@ SHARE = 0.5  # what counts as most of the bytes
 NARROW = 2.5  # points; closer lines between sequences would fill the rectangle
 
 
-class LinearLayerFigure:
+class LinearLayerFigure(Picture):
     """Input, weights, output, with the borders between sequences.
 
     Parameters
@@ -79,9 +80,6 @@ class LinearLayerFigure:
                 ends += [(x, y + i * step, right, y + i * step) for i in range(1, batch)]
         self.borders.set_path(_boxes.lines(ends))
 
-    def _repr_html_(self) -> str:
-        return _svg.picture(style.page(self.ax), self.alt)
-
 
 def rows_text(layer: Linear) -> str:
     """How batch and sequence make rows.
@@ -126,11 +124,7 @@ def draw_linear_layer(result: Linear, *, ax: Axes | None = None) -> LinearLayerF
     ax : Axes, optional
         Where to draw; by default on a figure of its own.
     """
-    with style.context():
-        kind = LinearLayerFigure
-        figure = kind(style.axes(kind.size, box=kind.box) if ax is None else ax)
-        figure.update(result)
-    return figure
+    return draw(LinearLayerFigure, result, ax)
 
 
 def compute(batch: int, seq_len: int, d_in: int, d_out: int, storage: str) -> Linear:

@@ -15,7 +15,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from primer import matmul_speed, units
 from primer.explore.explorable import Control, Explorable, Row
-from primer.figures import _svg, style
+from primer.figures import style
+from primer.figures._picture import Picture, draw
 from primer.matmul_speed import LIBRARIES, Comparison, MatmulSpeed
 
 TITLES = {
@@ -31,7 +32,7 @@ NOT_MEASURED = "not measured"
 CLEARLY = 1.15  # times as fast: less may be noise
 
 
-class MatmulSpeedFigure:
+class MatmulSpeedFigure(Picture):
     """Bars of all kernels, and the tiled one over its tile.
 
     Parameters
@@ -121,9 +122,6 @@ class MatmulSpeedFigure:
         self.dot.set_data([result.tile], [result.rate("tiled") or 0])
         self.alt = describe(result)
 
-    def _repr_html_(self) -> str:
-        return _svg.picture(style.page(self.ax), self.alt)
-
 
 def fastest(speed: MatmulSpeed) -> float:
     """The highest rate that the bars must reach, float [FLOP/s]."""
@@ -161,11 +159,7 @@ def draw_matmul_speed(result: Comparison, *, ax: Axes | None = None) -> MatmulSp
     ax : Axes, optional
         Where to draw; by default on a figure of its own.
     """
-    kind = _figure_of(result.speed)
-    with style.context():
-        figure = kind(ax or style.axes(kind.size, box=kind.box))
-        figure.update(result)
-    return figure
+    return draw(_figure_of(result.speed), result, ax)
 
 
 def _figure_of(speed: MatmulSpeed) -> type[MatmulSpeedFigure]:

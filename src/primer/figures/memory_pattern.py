@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 from matplotlib.axes import Axes
 
 from primer.explore.explorable import Control, Explorable, Row
-from primer.figures import _svg, style
 from primer.figures._gemm import canvas
 from primer.figures._patternruns import (
     BYTES,
@@ -26,12 +25,13 @@ from primer.figures._patternruns import (
     compute,
 )
 from primer.figures._patternsheet import SIZE, Matrix, Memory
+from primer.figures._picture import Picture, draw
 
 LAYOUT_NAMES = {"row_major": "row-major", "column_major": "column-major"}
 WALK_NAMES = {"rows": "along rows", "columns": "along columns", "tiles": "tiles of 4 × 4, by rows"}
 
 
-class MemoryPatternFigure:
+class MemoryPatternFigure(Picture):
     """The matrix with its walk, and memory with the cache beside it.
 
     Parameters
@@ -66,9 +66,6 @@ class MemoryPatternFigure:
         self.memory.update(result.walk)
         self.alt = describe(result)
 
-    def _repr_html_(self) -> str:
-        return _svg.picture(style.page(self.ax), self.alt)
-
 
 def describe(result: PatternStep) -> str:
     """What the picture shows, in words."""
@@ -90,11 +87,7 @@ def draw_memory_pattern(result: PatternStep, *, ax: Axes | None = None) -> Memor
     ax : Axes, optional
         Where to draw; by default on a figure of its own.
     """
-    with style.context():
-        kind = MemoryPatternFigure
-        figure = kind(style.axes(kind.size, box=kind.box) if ax is None else ax)
-        figure.update(result)
-    return figure
+    return draw(MemoryPatternFigure, result, ax)
 
 
 def readout(result: PatternStep) -> tuple[Row, ...]:

@@ -17,8 +17,9 @@ from matplotlib.transforms import Bbox, offset_copy
 
 from primer import units
 from primer.explore.explorable import Control, Explorable, Row
-from primer.figures import _svg, style
+from primer.figures import style
 from primer.figures._history import FAMILIES, History, Milestone, history
+from primer.figures._picture import Picture, draw
 
 Point = tuple[float, float]
 
@@ -32,7 +33,7 @@ PLACES: tuple[Point, ...] = (
 )  # fmt: skip
 
 
-class MemoryWallFigure:
+class MemoryWallFigure(Picture):
     """Growth of peak and bandwidth above, the ridge below, on one axis of time.
 
     Parameters
@@ -187,9 +188,6 @@ class MemoryWallFigure:
             taken.append(boxes[dx, dy])
             yield _aside(dx, half), dy
 
-    def _repr_html_(self) -> str:
-        return _svg.picture(style.page(self.ax), self.alt)
-
 
 def _along(dots: Sequence[Point], n: int = 12) -> Iterator[Point]:
     """The dots, and points on the lines between them."""
@@ -230,11 +228,7 @@ def draw_memory_wall(result: History, *, ax: Axes | None = None) -> MemoryWallFi
     ax : Axes, optional
         Where to draw; by default on a figure of its own.
     """
-    with style.context():
-        kind = MemoryWallFigure
-        figure = kind(style.axes(kind.size, box=kind.box) if ax is None else ax)
-        figure.update(result)
-    return figure
+    return draw(MemoryWallFigure, result, ax)
 
 
 def readout(result: History) -> tuple[Row, ...]:

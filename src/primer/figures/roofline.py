@@ -17,7 +17,8 @@ from matplotlib.text import Text
 
 from primer import hardware, roofline, units
 from primer.explore.explorable import Control, Explorable, Row, State
-from primer.figures import _labels, _svg, style
+from primer.figures import _labels, style
+from primer.figures._picture import Picture
 from primer.roofline import RooflinePoint
 
 # A page can hold eight chips; `place` takes them all. In the order of their release.
@@ -35,7 +36,7 @@ X_LIMITS = (0.03, 8192.0)
 Y_LIMITS = (2e10, 3e16)
 
 
-class RooflineFigure:
+class RooflineFigure(Picture):
     """Slope, roof, ridge, dot, and the two times as bars.
 
     Parameters
@@ -189,9 +190,6 @@ class RooflineFigure:
             bar.set_width(time * scale)
             label.set_text(units.text(time, "s", 3))
             label.set_x((start + time) * scale + 0.015)
-
-    def _repr_html_(self) -> str:
-        return _svg.picture(style.page(self.ax), self.alt)
 
     def add(self, point: RooflinePoint, label: str = "") -> None:
         """Another kernel under the same roof."""

@@ -16,7 +16,8 @@ from matplotlib.axes import Axes
 from matplotlib.transforms import offset_copy
 
 from primer import hardware, links, units
-from primer.figures import _svg, style
+from primer.figures import style
+from primer.figures._picture import Picture
 
 X_LIMITS = (3.0, 300_000.0)
 Y_LIMITS = (1e12, 3e15)
@@ -86,7 +87,7 @@ def _level(chip: hardware.Chip, name: str) -> float:
     return rate.value
 
 
-class SlopesFigure:
+class SlopesFigure(Picture):
     """Parallel slopes under one roof, each with its ridge.
 
     Parameters
@@ -157,9 +158,6 @@ class SlopesFigure:
         width = math.log10(X_LIMITS[1] / X_LIMITS[0])
         height = math.log10(Y_LIMITS[1] / Y_LIMITS[0])
         return math.degrees(math.atan2(box.height / height, box.width / width))
-
-    def _repr_html_(self) -> str:
-        return _svg.picture(style.page(self.ax), self.alt)
 
 
 def draw_slopes(

@@ -14,9 +14,10 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.patches import Rectangle
 
-from primer.figures import _boxes, _svg, style
+from primer.figures import _boxes, style
 from primer.figures._boxes import Box
 from primer.figures._gemm import canvas, shape
+from primer.figures._picture import Picture
 from primer.workloads import Attention, Conv2d, Gemm, Linear
 
 SIZE = (6.0, 6.95)
@@ -57,7 +58,7 @@ def products() -> tuple[Line, ...]:
     return tuple(Line(*each) for each in zip(gemms, names, MIDDLES, strict=True))
 
 
-class ThreeLayersFigure:
+class ThreeLayersFigure(Picture):
     """Sketches on the left, products on the right.
 
     Parameters
@@ -166,9 +167,6 @@ class ThreeLayersFigure:
         for x in (left, right):
             self.ax.plot([x] * len(heights), heights, "o", ms=6, color=style.MEMORY, ls="none")
         self.ax.plot([left], [heights[ROW]], "o", ms=7.5, color=style.INK)
-
-    def _repr_html_(self) -> str:
-        return _svg.picture(style.page(self.ax), self.alt)
 
 
 def cells(x: float, y: float, rows: int, columns: int) -> Sequence[Box]:

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from matplotlib.axes import Axes
 
 from primer.explore.explorable import Control, Explorable, Row, State
-from primer.figures import _svg, style
 from primer.figures._gemm import canvas
+from primer.figures._picture import Picture, draw
 from primer.figures._tilingbars import CAUSES, RealProduct, ratio
 from primer.figures._tilingruns import (
     CACHES,
@@ -36,7 +36,7 @@ CACHE_NAMES = {
 TILE_NAMES = {"none": "none", "48-16-4": "48, in it 16, in it 4"}
 
 
-class TilingFigure:
+class TilingFigure(Picture):
     """Misses by cause for each level, the traffic against its floors, and the small product.
 
     Parameters
@@ -75,9 +75,6 @@ class TilingFigure:
         self.small.update(result)
         self.alt = describe(result)
 
-    def _repr_html_(self) -> str:
-        return _svg.picture(style.page(self.ax), self.alt)
-
 
 def describe(result: TilingRun) -> str:
     """What the picture shows, in words."""
@@ -101,11 +98,7 @@ def draw_tiling(result: TilingRun, *, ax: Axes | None = None) -> TilingFigure:
     ax : Axes, optional
         Where to draw; by default on a figure of its own.
     """
-    with style.context():
-        kind = TilingFigure
-        figure = kind(style.axes(kind.size, box=kind.box) if ax is None else ax)
-        figure.update(result)
-    return figure
+    return draw(TilingFigure, result, ax)
 
 
 def tile_name(tile: str) -> str:

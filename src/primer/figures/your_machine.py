@@ -21,7 +21,8 @@ from matplotlib.transforms import offset_copy
 from primer import machine as machines
 from primer import units
 from primer.explore.explorable import Control, Explorable, Row
-from primer.figures import _svg, style
+from primer.figures import style
+from primer.figures._picture import Picture, draw
 from primer.figures.roofline import RooflineFigure
 from primer.machine import Machine, MachinePoint, PlacedKernel
 
@@ -47,7 +48,7 @@ def title(kernel: str) -> str:
     return TITLES.get(kernel, kernel.replace("_", " "))
 
 
-class YourMachineFigure:
+class YourMachineFigure(Picture):
     """Roof, all kernels as small rings, one of them with its model and its times.
 
     Parameters
@@ -164,9 +165,6 @@ class YourMachineFigure:
         self.label.set_horizontalalignment("right" if near_right else "left")
         self.label.set_position((right if near_right else x * 1.12, y))
 
-    def _repr_html_(self) -> str:
-        return _svg.picture(style.page(self.ax), self.alt)
-
 
 def drawable(machine: Machine) -> tuple[MachinePoint, ...]:
     """Kernels that compute and move something: others have no place on logarithmic axes."""
@@ -212,11 +210,7 @@ def draw_your_machine(result: PlacedKernel, *, ax: Axes | None = None) -> YourMa
     ax : Axes, optional
         Where to draw; by default on a figure of its own.
     """
-    kind = _figure_of(result.machine)
-    with style.context():
-        figure = kind(ax or style.axes(kind.size, box=kind.box))
-        figure.update(result)
-    return figure
+    return draw(_figure_of(result.machine), result, ax)
 
 
 def _figure_of(machine: Machine) -> type[YourMachineFigure]:
