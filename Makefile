@@ -13,6 +13,7 @@ PORT ?= 8000
 # Processes for the tests: 2 pays once the browser tests take minutes.
 JOBS ?= 0
 WITHOUT_SLOW := not slow
+BENCHMARKS := cache matmul occupancy warps systolic
 UNIT := not built and not browser and not lab and not slow
 
 export PYTHONPATH := $(CURDIR)/book/_ext
@@ -38,8 +39,9 @@ test-all: fresh-ledger check chromium all-tests  ## the same, and the slow tests
 
 check: lint types layers doctests notebooks-check book  ## lint, types, layers, doctests, notebooks, book without a warning
 
-bench: $(DEV_READY) book chromium  ## compare speed and weight with plain alternatives
+bench: $(DEV_READY) book chromium  ## compare speed and weight with plain alternatives and with peers
 	@$(PY) benchmarks/run.py
+	@for peer in $(BENCHMARKS); do echo; echo "$$peer:"; $(PY) benchmarks/$$peer.py || exit 1; done
 
 notebooks: $(BOOK_READY)  ## write notebooks/ anew from chapters/
 	@$(PY) -m primer_book.notebooks

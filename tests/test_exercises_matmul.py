@@ -53,7 +53,7 @@ def test_the_other_reading_is_named():
         ("2.3", 3.25 * 4096, "factor of two"),
         ("2.6", "47.4 %", "share of matmul"),
         ("2.6", "10 %", "share before"),
-        ("2.6", "90 %", "matmul's share before"),
+        ("2.6", "90 %", "matmul’s share before"),
         ("2.6", "5.26", "times as fast"),
         ("2.6", "19 %", "units of the old"),
     ],

@@ -163,7 +163,7 @@ WORDS = (
         "gpc",
         "GPC, graphics processing cluster",
         "{n_gpcs} groups of SMs that lie close together. Blocks that are launched as a cluster "
-        "run inside one GPC, and reach each other's shared memory directly.",
+        "run inside one GPC, and reach each other’s shared memory directly.",
     ),
     (
         "sm",

@@ -200,7 +200,7 @@ WORDS = (
     (
         "load",
         "Load and store units",
-        "They send the {n_threads} addresses of a warp's instruction to shared memory, to L1 and "
+        "They send the {n_threads} addresses of a warp’s instruction to shared memory, to L1 and "
         "beyond. How well these addresses lie together decides how many requests it takes.",
     ),
     (

@@ -68,7 +68,7 @@ class AttentionGemmFigure(Picture):
         plot.set_title("work of attention / work of the weights", fontsize=11, color=style.INK)
         plot.axhline(1, color=style.IDLE, lw=1.6)
         plot.text(
-            50, 1.25, "the layer's weights", ha="left", va="bottom", color=style.MUTED
+            50, 1.25, "the layer’s weights", ha="left", va="bottom", color=style.MUTED
         )  # fmt: skip
         (self.full,) = plot.plot([], [], color=style.COMPUTE, lw=2.2, gid="full")
         (self.causal,) = plot.plot([], [], color=style.COMPUTE, lw=1.4, ls="--", gid="causal")

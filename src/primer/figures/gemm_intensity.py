@@ -210,7 +210,7 @@ def readout(result: GemmPoint) -> tuple[Row, ...]:
         ),
         Row("ridge_flop_per_byte", point.ridge_flop_per_byte, "FLOP/B", "Ridge of this chip"),
         Row("attainable_flop_per_s", point.attainable_flop_per_s, rate, "Attainable rate"),
-        Row("peak_frac", point.peak_frac, "1", "Share of the chip's peak"),
+        Row("peak_frac", point.peak_frac, "1", "Share of the chip’s peak"),
         Row("bound", point.bound, "", "Bound by"),
         Row("time_s", point.time_s, "s", "Time at best"),
     )

@@ -85,7 +85,7 @@ class LatencyHidingFigure(Picture):
             [], [], "o", ms=12, mfc="none", mec=style.CHANGED, mew=2.2, gid="chosen", zorder=4
         )
         look: dict[str, Any] = {"va": "top", "fontsize": 10, "color": style.MUTED}
-        for y, key in ((0.97, "line: Little's law with a ceiling"), (0.89, "dots: measured")):
+        for y, key in ((0.97, "line: Little’s law with a ceiling"), (0.89, "dots: measured")):
             ax.text(0.02, y, key, transform=ax.transAxes, **look)
 
     def _bars(self, lanes: Axes) -> None:
@@ -241,7 +241,7 @@ def sentence(result: HiddenLatency) -> str:
         )
     return (
         "{n_in_flight} in flight should end {model_time_s} apart, and do so every {time_s}. "
-        "The corner is round in reality: queues and the loop's own work add a little to each."
+        "The corner is round in reality: queues and the loop’s own work add a little to each."
     )
 
 

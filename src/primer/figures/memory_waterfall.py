@@ -203,7 +203,7 @@ def readout(result: Waterfall) -> tuple[Row, ...]:
         Row("compute_time_s", point.compute_time_s, "s", "Math: time"),
         Row("time_s", point.time_s, "s", "All together"),
         Row("attainable_flop_per_s", point.attainable_flop_per_s, "FLOP/s", "Attainable rate"),
-        Row("peak_frac", result.peak_frac, "1", "Share of the chip's peak"),
+        Row("peak_frac", result.peak_frac, "1", "Share of the chip’s peak"),
         Row("bound", point.bound, "", "Bound by", bound),
     )
 

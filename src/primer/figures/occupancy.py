@@ -238,6 +238,6 @@ EXPLORABLE = Explorable(
     assumes=(
         "a grid with blocks enough, the largest carve-out of shared memory, a kernel that opted in "
         "to it, one barrier per block, no clusters. Warps are dealt to the schedulers in turn. "
-        "Bytes needed are the chip's bandwidth times its unloaded latency, per multiprocessor."
+        "Bytes needed are the chip’s bandwidth times its unloaded latency, per multiprocessor."
     ),
 )  # fmt: skip

@@ -318,7 +318,7 @@ def readout(point: RooflinePoint) -> tuple[Row, ...]:
     unit = hardware.rate_unit(point.compute)
     return (
         Row("attainable_flop_per_s", point.attainable_flop_per_s, unit, "Attainable rate"),
-        Row("peak_frac", point.peak_frac, "1", "Share of the chip's peak"),
+        Row("peak_frac", point.peak_frac, "1", "Share of the chip’s peak"),
         Row("attainable_frac", point.attainable_frac, "1", "Share of the roof above it"),
         Row("bound", point.bound, "", "Bound by", point.bound),
         Row("ridge_flop_per_byte", point.ridge_flop_per_byte, "FLOP/B", "Ridge of this chip"),

@@ -278,7 +278,7 @@ def assumes(machine: Machine) -> str:
     lines = "stored lines are fetched first" if machine.write_allocate else "no line is fetched"
     who = "" if machine.device == "cuda" else f" with {_threads(machine)}"
     return (
-        f"medians of one day ({machine.date}){who}, nothing pinned; the roof is this machine's "
+        f"medians of one day ({machine.date}){who}, nothing pinned; the roof is this machine’s "
         "best loop, not a data sheet; every byte comes from main memory once "
         f"({lines} to be written)."
     )

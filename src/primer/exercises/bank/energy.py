@@ -58,7 +58,7 @@ _VECTOR_ADD = Number(
     ),
     slips=(
         Slip(
-            "the result's bytes", "Which arrays cross the memory bus? The result is one of them."
+            "the result’s bytes", "Which arrays cross the memory bus? The result is one of them."
         ).at(lambda: _add_s(arrays_frac=2 / 3)),
         Slip("one array", "Which arrays cross the memory bus? There is more than one.").at(
             lambda: _add_s(arrays_frac=1 / 3)

@@ -231,7 +231,7 @@ _REST = Number(
         Slip("the old share", "That is the share before. The whole has become smaller.").at(
             lambda: _rest_frac(1.0)
         ),
-        Slip("matmul's old share", "That was matmul's share before.").at(lambda: _MATMUL_FRAC),
+        Slip("matmul’s old share", "That was matmul’s share before.").at(lambda: _MATMUL_FRAC),
         Slip("the speed-up", "That is how many times as fast the program is.").at(
             lambda: 1 / (1 - _MATMUL_FRAC + _MATMUL_FRAC / _FASTER)
         ),
