@@ -175,7 +175,7 @@ WORDS = (
     (
         "fp32",
         "FP32 lanes",
-        "{n_fp32} here, {n_sm_fp32} on the SM, called CUDA cores on product pages. Each starts "
+        "{n_fp32} here, {n_sm_fp32} on the SM, which NVIDIA calls CUDA cores. Each starts "
         "one multiply-add per cycle, so an instruction of a warp occupies them for {fp32_cycles}. "
         "Its result is there a few cycles later.",
     ),

@@ -5,7 +5,7 @@
     python -m primer.workbench.gpu_check report h200.measurement.json
 
 Five experiments: the rate of a copy over its loads in flight, the one matmul over T, a staircase of
-tiles over 132 multiprocessors, the rate of reading the second-level cache, and 120 small kernels
+tiles over the multiprocessors, the rate of reading the second-level cache, and 120 small kernels
 launched singly or as a graph. The predictions are those of this book's models, with their faults:
 what is published is how far off they were, median and worst.
 
