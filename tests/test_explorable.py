@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from primer.explore import markup
 from primer.explore.explorable import Control, Explorable, Row, key
 
 
@@ -67,6 +68,26 @@ def test_snap_moves_only_later_controls_nearest_first():
 def test_snap_of_a_tie_takes_the_lower_value():
     ends = _pair(lambda s: s["a"] == "x" or s["b"] in (1, 3))
     assert ends.snap({"a": "y", "b": 2}, "a") == {"a": "y", "b": 1}
+
+
+def test_a_slider_goes_on_to_the_next_value_that_can_be_chosen():
+    sparse = _pair(lambda s: s["b"] in (1, 4) if s["a"] == "y" else s["b"] < 3)
+    # from 1, a step up to 2 is impossible with y: on to 4; and back from there to 1
+    assert sparse.reach({"a": "y", "b": 1}, "b", 2) == {"a": "y", "b": 4}
+    assert sparse.reach({"a": "y", "b": 4}, "b", 3) == {"a": "y", "b": 1}
+    # with x nothing follows 2: a slider that is pulled to its end stops there
+    assert sparse.reach({"a": "x", "b": 1}, "b", 4) == {"a": "x", "b": 2}
+    assert sparse.reach({"a": "x", "b": 2}, "b", 3) is None
+    # a possible value is simply reached, and later controls may follow
+    assert sparse.reach({"a": "x", "b": 2}, "b", 1) == {"a": "x", "b": 1}
+    assert sparse.reach({"a": "x", "b": 2}, "a", "y") == {"a": "y", "b": 1}
+
+
+def test_a_slider_of_the_page_ends_with_the_last_value_that_can_be_chosen():
+    short = _pair(lambda s: s["a"] == "y" or s["b"] < 3)
+    control = short.control("b")
+    assert 'max="1"' in markup.control(short, control, {"a": "x", "b": 2})
+    assert 'max="3"' in markup.control(short, control, {"a": "y", "b": 2})
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,19 @@ def test_choosing_a_chip_moves_an_impossible_precision():
     assert "bf16" in [value for _, value in live.controls["compute"].options]
 
 
+def test_a_player_has_a_speed_and_a_slider_skips_what_is_impossible():
+    live = explore.show("systolic")
+    player, speed = live.widget.children[-2].children[0].children
+    speed.value = 150
+    assert player.interval == 150
+    live.controls["preset"].value = "large"
+    live.controls["cycle"].value = 1
+    assert live.state["cycle"] == live.controls["cycle"].value == 32
+    live.controls["cycle"].value = 510
+    assert live.state["cycle"] == 382
+    assert live.errors == []
+
+
 def test_a_failing_model_shows_its_message_instead_of_the_old_figure():
     def fails(**state):
         if state["overlap"]:

@@ -117,3 +117,54 @@ def test_paper_is_light_and_unfolded(page_of):
     assert ground in ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)")
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("details:not([open])").count() > 0
+
+
+ARRAY = "chapters/04_dataflow_machines"
+
+
+def test_a_cell_tells_its_life_by_list_and_by_tap(page_of):
+    page = page_of(ARRAY)
+    tells = page.locator("#systolic .tells")
+    tells.locator("select").select_option("row 0, column 1")
+    assert tells.locator("p").inner_text().startswith("cycle 2: ")
+    page.locator('#systolic [data-tell="row 1, column 0"] rect').click()
+    assert tells.locator("select").input_value() == "row 1, column 0"
+    said = tells.locator("p").inner_text()
+    _control(page, "cycle", "systolic").press("ArrowRight")
+    _settled(page, "systolic", cycle=5)
+    assert tells.locator("p").inner_text() == said
+    assert page.locator("#systolic .told").count() == 1
+    # another product: the same cell lived another life
+    _control(page, "preset", "systolic").select_option("long")
+    _settled(page, "systolic", preset="long")
+    assert tells.locator("p").inner_text() != said
+    _control(page, "preset", "systolic").select_option("large")
+    _settled(page, "systolic", preset="large")
+    expect(tells).to_be_hidden()
+
+
+def test_a_slider_skips_what_cannot_be_chosen_and_ends_where_it_must(page_of):
+    page = page_of(ARRAY)
+    cycle = _control(page, "cycle", "systolic")
+    cycle.press("End")
+    _settled(page, "systolic", cycle=10)
+    assert cycle.get_attribute("max") == cycle.input_value() == "10"
+    _control(page, "preset", "systolic").select_option("large")
+    cycle.press("Home")
+    _settled(page, "systolic", preset="large", cycle=0)
+    cycle.press("ArrowRight")
+    _settled(page, "systolic", cycle=32)
+    cycle.press("End")
+    _settled(page, "systolic", cycle=382)
+
+
+def test_a_stepper_plays_at_a_speed_to_its_end(page_of):
+    page = page_of(ARRAY)
+    player = page.locator("#systolic .player")
+    player.locator("select.speed").select_option("fast")
+    _control(page, "cycle", "systolic").press("Home")
+    _settled(page, "systolic", cycle=0)
+    player.locator("button.play").click()
+    expect(player.locator("button.play")).to_have_text("Pause")
+    _settled(page, "systolic", cycle=10)
+    expect(player.locator("button.play")).to_have_text("Play")

@@ -185,6 +185,23 @@ def _systolic(rows: list[Any]) -> Iterator[Case]:
         yield Case(f"mapping of {name}", round(100 * ours.mapping_frac, 9), mapping_percent)
 
 
+def _blocks_on_arrays(rows: list[Any]) -> Iterator[Case]:
+    """Cycles of a TPU whose copies take no time, against its arrays alone, side by side."""
+    import dataclasses
+
+    from primer import blocked_gemm, hardware, systolic
+
+    tpu = blocked_gemm.tpu(hardware.load("tpu_v5e"))
+    fast = dataclasses.replace(tpu, hbm_bytes_per_s=1e30)
+    for m in (128, 256, 1024, 4096):
+        for n, k in ((3072, 768), (512, 128), (6144, 3072)):
+            run = blocked_gemm.run(fast, m, n, k)
+            array = systolic.count(
+                m, n // 4, k, rows=128, cols=128, dataflow="ws", double_buffer=True
+            )
+            yield Case(f"{m} × {n} × {k}", round(run.time_s * tpu.clock_hz, 6), array.n_cycles)
+
+
 def _moved_words(rows: list[Any]) -> Iterator[Case]:
     """Cycles in closed form, against words that move from PE to PE."""
     import numpy as np
@@ -338,5 +355,13 @@ SUBJECTS = (
         allowed_frac=0.0,
         why="",
         cases=_moved_words,
+    ),
+    Subject(
+        module="blocked_gemm",
+        quantity="cycles of a TPU whose copies take no time",
+        against="the systolic array of primer.systolic",
+        allowed_frac=0.0,
+        why="",
+        cases=_blocks_on_arrays,
     ),
 )

@@ -242,6 +242,22 @@ class Explorable:
                     return candidate
         return None
 
+    def reach(self, state: State, name: str, value: Any) -> State | None:
+        """Where a slider goes that is moved to a value: that, or the next one that can be chosen.
+
+        It goes on in the direction of the move; beyond the last possible value it comes back as
+        far as it must. None if it has to stay.
+        """
+        control = self.control(name)
+        here, wanted = control.index(state[name]), control.index(value)
+        way = -1 if wanted < here else 1
+        onward = range(wanted, -1 if way < 0 else len(control.values), way)
+        for i in (*onward, *range(wanted - way, here, -way)):
+            reached = self.snap({**state, name: control.values[i]}, name)
+            if reached is not None:
+                return reached
+        return None
+
     def choices(self, state: State, name: str) -> tuple[Any, ...]:
         """Values of one control that can be chosen from this state."""
         return tuple(

@@ -50,8 +50,7 @@ class Live:
     def _moved(self, name: str, value: Any) -> None:
         if self._busy:
             return
-        wanted = {**self.state, name: value}
-        self.state = self.explorable.snap(wanted, name) or self.state
+        self.state = self.explorable.reach(self.state, name, value) or self.state
         self._busy = True
         try:
             self._follow()
@@ -125,9 +124,14 @@ def _rows(explorable: Explorable, made: dict[str, Any]) -> list[Any]:
 
 def _player(control: Control, slider: Any) -> Any:
     """Play and pause for a stepper; it drives the slider's index."""
-    player = widgets.Play(min=0, max=len(control.values) - 1, interval=400)
+    player = widgets.Play(min=0, max=len(control.values) - 1, interval=markup.SPEEDS_MS["normal"])
     widgets.link((player, "value"), (slider, "index"))
-    return player
+    speed = widgets.Dropdown(
+        options=list(markup.SPEEDS_MS.items()), value=player.interval, description="speed",
+        layout=widgets.Layout(width="9em"), style={"description_width": "initial"},
+    )  # fmt: skip
+    widgets.link((speed, "value"), (player, "interval"))
+    return widgets.HBox([player, speed])
 
 
 def live_figure(explorable: Explorable, outcome: Outcome, svg: str) -> str:

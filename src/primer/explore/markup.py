@@ -13,6 +13,7 @@ from importlib.resources import files
 
 from primer.explore.explorable import Control, Explorable, Outcome, State, key
 
+SPEEDS_MS = {"slow": 1200, "normal": 400, "fast": 150}
 HOW_TO_RUN = (
     "This picture answers to its controls when scripts are allowed. To drive the model itself, "
     "run the chapter as a notebook."
@@ -58,9 +59,9 @@ def assumes(explorable: Explorable) -> str:
     return f'<p class="assumes"><span>Assumes</span> {escape(explorable.assumes)}</p>'
 
 
-def control(explorable: Explorable, knob: Control, value: object) -> str:
+def control(explorable: Explorable, knob: Control, state: State) -> str:
     """A native, labelled form control; `data-type` says how its keys are written in JSON."""
-    name = f"{explorable.id}-{knob.name}"
+    name, value = f"{explorable.id}-{knob.name}", state[knob.name]
     shown = escape(knob.display(value))
     if knob.kind == "toggle":
         checked = " checked" if value else ""
@@ -73,14 +74,32 @@ def control(explorable: Explorable, knob: Control, value: object) -> str:
     if knob.kind == "select":
         return f'<div class="control">{label}{_select(name, knob, value)}</div>'
     values = [[key(v), knob.display(v)] for v in knob.values]
-    play = '<button type="button" class="play" hidden>Play</button>' if knob.kind == "step" else ""
+    play = player() if knob.kind == "step" else ""
     return (
         f'<div class="control">{label}<output for="{name}">{shown}</output>'
         f'<input type="range" autocomplete="off" id="{name}" data-control="{knob.name}" '
         f'data-type="{_type(knob)}" '
-        f'min="0" max="{len(knob.values) - 1}" step="1" value="{knob.index(value)}" '
+        f'min="0" max="{_last(explorable, knob, state)}" step="1" value="{knob.index(value)}" '
         f'aria-valuetext="{shown}" data-values="{escape(json.dumps(values, ensure_ascii=False))}">'
         f"{play}</div>"
+    )
+
+
+def _last(explorable: Explorable, knob: Control, state: State) -> int:
+    """Index of the last value that can be chosen: where a slider ends."""
+    reached = explorable.reach(state, knob.name, knob.values[-1])
+    return knob.index((reached or state)[knob.name])
+
+
+def player() -> str:
+    """What plays a stepper, hidden until there is a script to do it."""
+    speeds = "".join(
+        f'<option value="{interval}"{" selected" if name == "normal" else ""}>{name}</option>'
+        for name, interval in SPEEDS_MS.items()
+    )
+    return (
+        '<div class="player" hidden><button type="button" class="play">Play</button>'
+        f'<label>speed <select class="speed" autocomplete="off">{speeds}</select></label></div>'
     )
 
 
@@ -102,7 +121,7 @@ def _type(knob: Control) -> str:
 
 def page_figure(explorable: Explorable, outcome: Outcome, svg: str) -> str:
     """The whole element for the published page, in one given state."""
-    controls = "".join(control(explorable, c, outcome.state[c.name]) for c in explorable.controls)
+    controls = "".join(control(explorable, c, outcome.state) for c in explorable.controls)
     return (
         f"{opening_tag(explorable, outcome)}<figcaption>{escape(explorable.question)}</figcaption>"
         f'<div class="controls" hidden>{controls}</div>{frame(explorable, outcome, svg)}'

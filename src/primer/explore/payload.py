@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from typing import Any
 
@@ -34,15 +34,6 @@ class Pool:
     def items(self) -> list[Any]:
         """The distinct items."""
         return list(self._at)
-
-
-@dataclass
-class _Columns:
-    """One list of indices per slot, per readout row, and one for the sentence."""
-
-    frame: list[list[int]] = field(default_factory=list)
-    rows: list[list[int]] = field(default_factory=list)
-    sentence: list[int] = field(default_factory=list)
 
 
 def draw_range(explorable_id: str, start: int, stop: int) -> list[_Frame]:
@@ -87,35 +78,28 @@ def build(explorable: Explorable, *, workers: int | None = None) -> dict[str, An
         `sentence`: for each possible state an index into them.
     """
     drawn = draw_all(explorable, workers=workers)
+    possible = [state for state in drawn if state is not None]
+    numbers = iter(range(len(possible)))
+    at = [-1 if state is None else next(numbers) for state in drawn]
     fragments, cells, sentences = Pool(), Pool(), Pool()
-    columns = _Columns()
-    at: list[int] = []
-    n = 0
-    for state in drawn:
-        at.append(-1 if state is None else n)
-        if state is None:
-            continue
-        n += 1
-        pieces, values, sentence = state
-        _append(columns.frame, [fragments.add(piece) for piece in pieces])
-        _append(columns.rows, [cells.add(cell) for cell in values])
-        columns.sentence.append(sentences.add(sentence))
+    # Slot by slot, as what looks alike compresses better when it stands together.
+    frame = _columns(fragments, [pieces for pieces, _, _ in possible])
+    rows = _columns(cells, [values for _, values, _ in possible])
+    sentence = [sentences.add(template) for _, _, template in possible]
     return {
         "at": at,
         "fragments": fragments.items(),
         "cells": cells.items(),
         "sentences": sentences.items(),
-        "frame": columns.frame,
-        "rows": columns.rows,
-        "sentence": columns.sentence,
+        "frame": frame,
+        "rows": rows,
+        "sentence": sentence,
     }
 
 
-def _append(columns: list[list[int]], row: list[int]) -> None:
-    if not columns:
-        columns.extend([] for _ in row)
-    for column, index in zip(columns, row, strict=True):
-        column.append(index)
+def _columns(pool: Pool, rows: Sequence[Sequence[Any]]) -> list[list[int]]:
+    """Indices of what stands in each place, place by place."""
+    return [[pool.add(item) for item in column] for column in zip(*rows, strict=True)]
 
 
 def script(explorable: Explorable, *, workers: int | None = None) -> str:

@@ -85,8 +85,13 @@
       this.show();
       this.knobs.forEach((k, i) => {
         k.input.addEventListener("input", () => this.move(i, k.get()));
-        const play = k.input.parentElement.querySelector("button.play");
-        if (play) this.player(play, k, i);
+        const player = k.input.parentElement.querySelector(".player");
+        if (player) this.player(player, i);
+      });
+      this.tell();
+      this.frame.addEventListener("click", (event) => {
+        const place = event.target.closest("[data-tell]");
+        if (place) this.tell(place.dataset.tell);
       });
       for (const event of ["pointerenter", "focusin"]) {
         this.figure.addEventListener(event, () => this.ready().catch(() => {}), { once: true });
@@ -129,16 +134,29 @@
       return null;
     }
 
+    /* The value that a move goes to, or the next one in its direction: Explorable.reach. */
+    reach(k, index) {
+      const at = (i) =>
+        this.snap(this.at.map((v, x) => (x === k ? i : v)), (x) => x > k);
+      const here = this.at[k], way = index < here ? -1 : 1;
+      for (let i = index; i >= 0 && i < this.knobs[k].keys.length; i += way) {
+        const found = at(i);
+        if (found) return found;
+      }
+      for (let i = index - way; i !== here && way * (i - here) > 0; i -= way) {
+        const found = at(i);
+        if (found) return found;
+      }
+      return null;
+    }
+
     /* Moves made while the states are still loading are kept, and made in their order. */
     async move(k, index, quiet = false) {
       this.moves.push([k, index]);
       if (!this.data && !(await this.loaded())) return;
       const moves = this.moves.splice(0);
       if (!moves.length) return;
-      for (const [j, i] of moves) {
-        const wanted = this.at.map((v, x) => (x === j ? i : v));
-        this.at = this.snap(wanted, (x) => x > j) ?? this.at;
-      }
+      for (const [j, i] of moves) this.at = this.reach(j, i) ?? this.at;
       this.refresh();
       if (!quiet) this.link();
     }
@@ -158,8 +176,8 @@
     }
 
     refresh() {
-      this.draw(this.position(this.at));
       this.limit();
+      this.draw(this.position(this.at));
     }
 
     draw(n) {
@@ -182,6 +200,36 @@
       if (this.sentence.textContent !== spoken) this.sentence.textContent = spoken;
       this.frame.setAttribute("aria-label", `${this.question} ${spoken}`);
       this.figure.dataset.state = this.state();
+      this.tell();
+    }
+
+    /* Places of the picture that tell more: a list of them, and what the chosen one says. */
+    tell(name = this.teller?.list.value) {
+      const places = [...this.frame.querySelectorAll("[data-tell]")];
+      if (!places.length && !this.teller) return;
+      const { box, list, said } = this.teller ??= this.listTells();
+      box.hidden = !places.length;
+      const names = ["", ...places.map((place) => place.dataset.tell)];
+      if (names.length !== list.length || names.some((n, i) => list.options[i].value !== n)) {
+        list.replaceChildren(...names.map((n) => new Option(n || "choose, or tap it", n)));
+      }
+      list.value = names.includes(name) ? name : "";
+      const chosen = places.find((place) => place.dataset.tell === list.value);
+      for (const place of places) place.classList.toggle("told", place === chosen);
+      said.textContent = chosen?.querySelector("title").textContent ?? "";
+    }
+
+    listTells() {
+      const box = document.createElement("div"), label = document.createElement("label");
+      const list = document.createElement("select"), said = document.createElement("p");
+      box.className = "tells";
+      list.autocomplete = "off";
+      said.setAttribute("aria-live", "polite");
+      label.append("Look into ", list);
+      box.append(label, said);
+      list.addEventListener("change", () => this.tell());
+      this.frame.after(box);
+      return { box, list, said };
     }
 
     state() {
@@ -192,13 +240,18 @@
       }).join(",")}}`;
     }
 
-    /* Values that cannot be chosen from here stay visible, but disabled. */
+    /* Values that cannot be chosen from here stay visible, but disabled; a slider ends before
+       those at its end. */
     limit() {
       const leads = (j, i) =>
         this.snap(this.at.map((v, x) => (x === j ? i : v)), (x) => x > j) !== null;
       this.knobs.forEach((k, j) => {
         k.options?.forEach((option, i) => { option.disabled = !leads(j, i); });
         if (k.input.type === "checkbox") k.input.disabled = !leads(j, 1 - this.at[j]);
+        if (k.input.type !== "range") return;
+        let last = k.keys.length - 1;
+        while (last > this.at[j] && !leads(j, last)) last -= 1;
+        k.input.max = last;
       });
     }
 
@@ -227,21 +280,24 @@
       if (parts()[0][0] === this.id) this.figure.scrollIntoView();
     }
 
-    player(button, k, i) {
+    player(player, i) {
       const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+      const button = player.querySelector("button.play"), speed = player.querySelector("select");
       let timer = null;
-      const stop = () => { clearInterval(timer); timer = null; button.textContent = "Play"; };
-      const step = () => {
-        if (this.at[i] + 1 >= k.keys.length) return stop();
-        this.move(i, this.at[i] + 1, true);
-      };
-      button.hidden = false;
-      if (still) button.textContent = "Step";
+      const rest = still ? "Step" : "Play";
+      const stop = () => { clearInterval(timer); timer = null; button.textContent = rest; };
+      const isLast = () => this.at[i] >= Number(this.knobs[i].input.max);
+      const step = () => (isLast() ? stop() : this.move(i, this.at[i] + 1, true));
+      const start = () => { timer = setInterval(step, Number(speed.value)); };
+      player.hidden = false;
+      speed.parentElement.hidden = still;
+      button.textContent = rest;
+      speed.addEventListener("change", () => { if (timer) { clearInterval(timer); start(); } });
       button.addEventListener("click", () => {
         if (still) return step();
         if (timer) return stop();
-        if (this.at[i] + 1 >= k.keys.length) this.move(i, 0, true);
-        timer = setInterval(step, 400);
+        if (isLast()) this.move(i, 0, true);
+        start();
         button.textContent = "Pause";
       });
     }
