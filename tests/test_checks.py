@@ -100,6 +100,11 @@ def test_whole_numbers_stay_small_enough_for_products(value):
         _checks.whole("n", 18, maximum=17)
 
 
+def test_a_span_of_time_is_no_whole_number():
+    with pytest.raises(ValueError, match=r"^n must be a positive integer; got "):
+        _checks.whole("n", np.timedelta64(3))
+
+
 class _Unspeakable:
     def __repr__(self):
         raise RuntimeError("no")

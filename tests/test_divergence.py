@@ -220,6 +220,7 @@ LONG = Loop([100_000] * 32, Instructions(2))
         (lambda: diverge("if"), "program must be made of Instructions, If, Switch and Loop"),
         (lambda: diverge([Instructions(1), 3]), "program must be made of .*; got 3"),
         (lambda: diverge(7), "program must be made of .*; got 7"),
+        (lambda: diverge(np.array(7)), "program must be made of .*; got 7"),
         (lambda: diverge(LONG), "program must issue at most 100,000 instructions"),
         (lambda: diverge([Instructions(1)] * 10_001), "program must have at most 10,000 nodes"),
         (
@@ -246,11 +247,28 @@ LONG = Loop([100_000] * 32, Instructions(2))
             "successors must name only blocks of the graph after 'a'; got 'b'",
         ),
         (lambda: immediate_post_dominators({"a": ["a"]}), "lead from every block to an end"),
+        (lambda: immediate_post_dominators(["a"]), "successors must be a mapping from blocks"),
+        (lambda: immediate_post_dominators(None), "successors must be a mapping .*; got None"),
+        (lambda: immediate_post_dominators({"a": "a"}), "have a sequence of blocks after 'a'; got"),
+        (lambda: immediate_post_dominators({"a": 3}), "have a sequence of blocks after 'a'; got 3"),
+        (lambda: immediate_post_dominators({"a": [["a"]]}), "name only blocks of the graph after"),
     ],
 )
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_long_program_takes_no_more_than_its_length():
+    """Half a minute it took: the places where ways meet were found branch by branch."""
+    n = 3000
+    graph = {i: [i + 1, min(i + 2, n)] for i in range(n)} | {n: []}
+    meets = immediate_post_dominators(graph)
+    assert (meets[n], meets[n - 1], meets[0]) == (None, n, n)
+    chain = immediate_post_dominators({i: [i + 1] for i in range(n)} | {n: []})
+    assert all(chain[i] == i + 1 for i in range(n))
+    long = [If(LANE < 16, Instructions(1), Instructions(1))] * n
+    assert diverge(long).n_issued == 2 * n
 
 
 def test_programs_nested_too_deep():

@@ -187,6 +187,13 @@ def test_errors_are_shares_of_what_was_measured(prediction):
     assert {row.error_frac < 0 for row in log.rows if row.quantity == "time_s"} == {True}
 
 
+@pytest.mark.parametrize("use", [gpu_check.errors, gpu_check.report])
+@pytest.mark.parametrize("other", [None, "log", 3])
+def test_what_is_no_log_is_refused(use, other):
+    with pytest.raises(ValueError, match=r"^log must be a Log of predictions or measurements; got"):
+        use(other)
+
+
 def test_errors_by_hand():
     def row(predicted, measured):
         return LogRow(

@@ -185,6 +185,9 @@ def test_a_measurement_that_cannot_be_is_refused(points, values, message):
         (("cache", "chains", 1), "buffer must be one of memory"),
         (("memory", "prefetch", 1), "method must be one of chains"),
         (("memory", "chains", 2), "n_in_flight must be one of (1, 4, 8, 64); got 2"),
+        (("memory", "chains", True), "n_in_flight must be a positive integer; got True"),
+        (("memory", "chains", 4.0), "n_in_flight must be a positive integer; got 4.0"),
+        (("memory", "chains", np.ones(2)), "n_in_flight must be a positive integer; got an array"),
     ],
 )
 def test_only_what_was_measured_can_be_shown(state, message):
@@ -312,6 +315,7 @@ def test_without_a_queue_nothing_waits():
     figure = figure_of.draw_latency_hiding(made(*ALL).hide("memory", "chains", 1))
     assert covered(figure.waiting.get_path()) == 0
     assert covered(figure.latency.get_path()) == pytest.approx(0.8 * 2, abs=0.05)
+    assert "1 access in flight, for " in figure._repr_html_()
 
 
 def test_a_readers_own_measurement_is_driven_live():

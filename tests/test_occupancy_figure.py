@@ -7,7 +7,6 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 
-from primer import occupancy
 from primer.figures import _occupancyruns as runs
 from primer.figures import _occupancysheet as sheet
 from primer.figures import style
@@ -129,8 +128,25 @@ def test_what_the_sentence_says():
     )
     assert spoken(capability="8.6", threads_per_block=1024, registers_per_thread=16, **none) == (
         "Warp slots allow 1 block, 32 of 48 warps. 16 slots are left, too few for another 32 "
-        "warps; blocks of at most 768 threads would find slots once more."
+        "warps; blocks of 768 threads would make 48 warps."
     )
+    # six warps each: 192 threads ten times; four or eight warps each fill all slots
+    assert spoken(capability="7.0", threads_per_block=192, registers_per_thread=16, **none) == (
+        "Warp slots allow 10 blocks, 60 of 64 warps. 4 slots are left, too few for another 6 "
+        "warps; blocks of 128 threads would make 64 warps."
+    )
+    assert "1 slot is left, too few for another 7 warps; blocks of 256 threads" in spoken(
+        threads_per_block=224, registers_per_thread=16, **none
+    )
+    assert spoken(threads_per_block=768, registers_per_thread=16).endswith(
+        "48 of 64 warps. 16 slots are left, too few for another 24 warps; blocks of 512 threads "
+        "would make 64 warps."
+    )
+    # 164 KiB / 10 = 16.4, down to 16.375, less 1: two decimals would round it up
+    assert spoken(
+        capability="8.0", threads_per_block=32, registers_per_thread=16,
+        shared_bytes_per_block=16 * KIB,
+    ).endswith("For one more block, at most 15.375 KiB of shared memory.")  # fmt: skip
     assert "8,192 B are under way, and full bandwidth takes at least 8.97 kB" in spoken(**none)
     assert "another question" in spoken(capability="8.0", **none)
     assert "But only 75 % of the lanes" in spoken(
@@ -154,17 +170,18 @@ def test_the_advice_works():
         if not n or launch.occupancy_frac == 1:
             continue
         if "blocks" in launch.limiters:
-            threads, n_warps = result.best_larger
-            better = runs.compute(**chosen | {"threads_per_block": threads or 1024}).launch
-            assert (better.n_warps == n_warps > launch.n_warps) == bool(threads)
-            seen.add("blocks")
-        elif "warps" in launch.limiters:
-            slots = occupancy.calculate(
-                launch.capability, threads_per_block=[result.next_threads, result.next_threads + 1],
-                registers_per_thread=0,
-            )  # fmt: skip
-            assert slots.limits.warps[0] >= n + 1 > slots.limits.warps[1]
-            seen.add("warps")
+            assert result.best_size[0] == 0 or result.best_size[0] > launch.threads_per_block
+        if "blocks" in launch.limiters or "warps" in launch.limiters:
+            threads, n_warps = result.best_size
+            others = [
+                runs.compute(**chosen | {"threads_per_block": size}).launch.n_warps
+                for size in range(32, 1025, 32)
+            ]
+            assert max(others) == (n_warps or max(others)) >= launch.n_warps
+            assert bool(threads) == (max(others) > launch.n_warps)
+            assert not threads or others[threads // 32 - 1] == n_warps
+            assert f"{threads} threads" in EXPLORABLE.evaluate(chosen).spoken or not threads
+            seen.add("blocks" if "blocks" in launch.limiters else "warps")
         else:
             may = result.next_allowance
             limits = {}

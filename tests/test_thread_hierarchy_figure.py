@@ -73,7 +73,8 @@ def test_sentences():
     assert spoken(block_x=64, block_y=8).startswith("Every row is cut into 2 warps. All lanes")
     assert spoken(block_x=16, block_y=16).startswith("2 rows make a warp")
     assert spoken(block_x=4, block_y=4, thread=1).startswith("The whole block is one warp. It has")
-    assert spoken(block_x=33, block_y=1).startswith("The row is cut after every 32 threads.")
+    cut = spoken(block_x=33, block_y=1)
+    assert cut.startswith("The row is cut after every 32 threads. The last warp has 31 empty lanes")
 
 
 def test_every_sentence_is_true():

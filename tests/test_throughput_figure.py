@@ -69,6 +69,7 @@ def test_what_is_not_published_is_said():
     assert spoken(chip="tpu_v5e").startswith("No FP32 rate of the vector units is published")
     assert spoken(chip="wse3", sparse=True).startswith("The one rate that is printed counts zeros")
     assert spoken(chip="tpu_v5e", sparse=True).startswith("No sparse rate is printed")
+    assert spoken(chip="m4_max_40", sparse=True).endswith("for this chip, and no dense one either.")
 
 
 def test_sentences():

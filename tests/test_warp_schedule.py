@@ -357,6 +357,17 @@ def test_a_run_that_never_repeats_itself_says_so():
     assert run.bound == "issue"  # 19 · 13 slots in 38 + 36 cycles are more than all
 
 
+def test_a_search_among_thousands_of_warps_ends_soon():
+    """It took minutes: in most cycles, all 750 warps of a scheduler are passed over in vain."""
+    machine = {"latency_cycles": 399, "alu_per_load": 254, "alu_latency_cycles": 9999}
+    shared = {"memory_interval_cycles": 7, "policy": "oldest", "n_schedulers": 4}
+    run = schedule(3000, **machine, **shared)
+    assert not run.steady.is_periodic
+    # 3,000 warps, each an instruction every 9,999 cycles or so, on four schedulers
+    assert run.utilization_frac == pytest.approx(3000 / 9999 / 4, rel=0.02)
+    assert run.bound == "latency"  # not "issue", however short the time was in which they looked
+
+
 def test_an_endless_run_is_cut_after_its_first_period():
     run = schedule(4, latency_cycles=20, alu_per_load=3)
     assert run.n_cycles == run.steady.first_cycle + run.steady.period_cycles
@@ -441,7 +452,12 @@ def call(n_warps=4, **changes):
         (call(n_schedulers=0), "n_schedulers must be a positive integer; got 0"),
         (call(n_schedulers=65), "n_schedulers must be at most 64; got 65"),
         (call(n_iterations=0), "n_iterations must be a positive integer; got 0"),
-        (call(n_iterations=10**9), "n_iterations must be at most 67,108,864"),
+        (call(n_iterations=10**9), "n_iterations must be at most 8,388,608"),
+        (call(4096, alu_per_load=1, n_iterations=129), "n_iterations must be at most 128"),
+        (
+            call(4096, alu_per_load=1, n_iterations=8193, n_schedulers=64),
+            "n_iterations must be at most 8,192",
+        ),
         (call(record_cycles=-1), "record_cycles must be an integer of at least 0; got -1"),
         (call(record_cycles=10**6), "record_cycles must be at most 524,288; got 1000000"),
         (

@@ -221,6 +221,23 @@ def test_sentences():
     assert "3 warps would keep the memory busy" in spoken(bandwidth="toy", n_warps=2)
 
 
+def test_what_sentences_say_of_the_wait_is_true():
+    """A memory with a limit makes the loads of a warp wait for each other."""
+    for state in STATES:
+        outcome = EXPLORABLE.evaluate(state)
+        run, words = outcome.result.run, outcome.spoken
+        queues = run.load_latency_cycles > state["latency_cycles"]
+        if "as before" in words:
+            assert not queues
+        if "waiting for the memory included" in words or "on average" in words:
+            assert queues
+        if " for its load" in words:
+            assert (queues, state["independent_loads"]) == (False, 1)
+    four = {"bandwidth": "toy", "independent_loads": 4, "n_warps": 1}
+    # 20 cycles, and 8 · j less j for the j-th of four loads: 20, 27, 34 and 41
+    assert "waits for its 4 loads, each 30.5 cycles on average" in spoken(**four, alu_per_load=1)
+
+
 def test_what_sentences_say_of_help_is_true():
     for state in STATES[::5]:
         outcome = EXPLORABLE.evaluate(state)

@@ -283,6 +283,9 @@ def test_bad_shapes_are_named(change, message):
         (lambda: waves.schedule(2, 2, work=True), "work must be one number.*got True"),
         (lambda: waves.sweep([], 5, tile=1, n_sms=1), "sizes must be a sequence with at least one"),
         (lambda: waves.sweep(5, 5, tile=1, n_sms=1), "sizes must be a sequence .*got 5"),
+        (lambda: waves.sweep(np.array(5), 5, tile=1, n_sms=1), "sizes must be a sequence .*got 5"),
+        (lambda: waves.sweep(b"5", 5, tile=1, n_sms=1), "sizes must be a sequence .*got b'5'"),
+        (lambda: waves.sweep({5}, 5, tile=1, n_sms=1), r"sizes must be a sequence .*got \{5\}"),
         (lambda: waves.sweep("12", 5, tile=1, n_sms=1), "m must be a positive integer; got '1'"),
     ],
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -103,6 +105,9 @@ def test_sentences():
     few = spoken(m=1)
     assert few.startswith("24 tiles are too few for 132 multiprocessors: 108 of them")
     assert "lies past the edge" in few
+    one = spoken(m=1, n=128)
+    assert one.startswith("1 tile is too few for 132 multiprocessors: 131 of them have nothing")
+    assert "Most of what the one other computes lies past the edge." in one
     assert "lies past" not in spoken(m=256)
     assert spoken(tile="256x128").endswith("leave larger gaps.")
 
@@ -117,6 +122,9 @@ def test_every_sentence_is_true():
             assert w.edge_frac <= 0.02
         if "too few" in text:
             assert w.n_tiles < w.n_sms
+        if "works for nothing" in text:  # a share of all multiprocessors, waiting ones included
+            assert w.edge_frac == pytest.approx(1 - w.utilization_frac - w.tail_frac)
+        assert not re.search(r"\b1 (tiles|waves|of them have)", text)
         if "left over" in text:
             assert 1 < w.n_waves < 6
             assert w.tail_frac >= w.edge_frac or w.edge_frac <= 0.02

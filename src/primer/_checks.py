@@ -135,7 +135,9 @@ def whole(name: str, value: object, *, minimum: int = 1, maximum: int = LARGEST_
         rule = "be a positive integer"
     else:
         rule = f"be an integer of at least {minimum}"
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < minimum:
+    # NumPy registers its spans of time as integers, too.
+    is_other = isinstance(value, bool) or type(value).__name__ == "timedelta64"
+    if is_other or not isinstance(value, Integral) or int(value) < minimum:
         fail(name, rule, value)
     if int(value) > maximum:
         fail(name, f"be at most {maximum:,}", value)

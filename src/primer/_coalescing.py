@@ -69,8 +69,9 @@ def coalesce(
     Elements lie on multiples of their own size, so each lies in one sector.
 
     Left out: everything but this one instruction. What it fetches in vain may serve the next one,
-    if it is still in L1, so that the waste is an upper bound. And time: how many lines L1 looks up
-    in a cycle, and that loads of 8 and 16 bytes are split.
+    if it is still in L1, so that the waste is an upper bound. Beyond L1: on a miss, L2 may fetch
+    more than a sector from memory. And time: how many lines L1 looks up in a cycle, and that loads
+    of 8 and 16 bytes are split.
 
     Parameters
     ----------

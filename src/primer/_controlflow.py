@@ -112,7 +112,10 @@ def nodes(name: str, program: Any) -> tuple[Node, ...]:
     rule = "be made of Instructions, If, Switch and Loop"
     if not _checks.is_a(listed, Iterable) or _checks.is_a(listed, str, Mapping):
         _checks.fail(name, rule, program)
-    whole = tuple(listed)
+    try:
+        whole = tuple(listed)
+    except TypeError:  # an array without dimensions calls itself iterable
+        _checks.fail(name, rule, program)
     for node in whole:
         if not _checks.is_a(node, *_NODES):
             _checks.fail(name, rule, node)
@@ -193,7 +196,8 @@ def immediate_post_dominators(
     Raises
     ------
     ValueError
-        If a successor is not a block of the graph, or if some block reaches no end.
+        If it is no mapping to sequences, a successor is not a block of the graph, or some block
+        reaches no end.
 
     Notes
     -----
@@ -205,48 +209,71 @@ def immediate_post_dominators(
     >>> immediate_post_dominators({"if": ["a", "b"], "a": ["out"], "b": ["out"], "out": []})
     {'if': 'out', 'a': 'out', 'b': 'out', 'out': None}
     """
+    if not _checks.is_a(successors, Mapping):
+        _checks.fail("successors", "be a mapping from blocks to those that follow", successors)
     names = list(successors)
     place = {name: i for i, name in enumerate(names)}
-    following: list[list[int]] = []
-    for name in names:
-        for other in successors[name]:
-            if other not in place:
-                _checks.fail("successors", f"name only blocks of the graph after {name!r}", other)
-        following.append([place[other] for other in successors[name]])
-    _check_ends(names, following)
-    behind = _post_dominators(following)
+    following = [_places(name, successors[name], place) for name in names]
+    order = _from_the_ends(following)
+    for i, name in enumerate(names):
+        if i not in order:
+            _checks.fail("successors", "lead from every block to an end", name)
+    behind = _post_dominators(following, order)
     # What lies behind b is what its immediate post-dominator has, that block itself included.
     owner: dict[int, _Name] = {behind[i]: name for name, i in place.items()}
     return {name: owner.get(behind[i] & ~(1 << i)) for name, i in place.items()}
 
 
-def _check_ends(names: Sequence[Any], following: Sequence[Sequence[int]]) -> None:
-    """Refuse a graph in which some block reaches no end."""
-    before: list[list[int]] = [[] for _ in names]
+def _places(name: Any, after: Any, place: Mapping[Any, int]) -> list[int]:
+    """The numbers of the blocks that follow one."""
+    if not _checks.is_a(after, Sequence) or _checks.is_a(after, str, bytes):
+        _checks.fail("successors", f"have a sequence of blocks after {name!r}", after)
+    found = []
+    for other in after:
+        try:
+            found.append(place[other])
+        except (KeyError, TypeError):  # TypeError: a list or so, which names nothing
+            rule = f"name only blocks of the graph after {name!r}"
+            _checks.fail("successors", rule, other)
+    return found
+
+
+def _from_the_ends(following: Sequence[Sequence[int]]) -> dict[int, None]:
+    """Blocks that reach an end, each behind all that follow it, but for the ways of loops."""
+    before: list[list[int]] = [[] for _ in following]
     for i, after in enumerate(following):
         for other in after:
             before[other].append(i)
-    waiting = [i for i, after in enumerate(following) if not after]
-    reaches = set(waiting)
-    while waiting:
-        new = [i for i in before[waiting.pop()] if i not in reaches]
-        reaches.update(new)
-        waiting += new
-    for i, name in enumerate(names):
-        if i not in reaches:
-            _checks.fail("successors", "lead from every block to an end", name)
+    done: dict[int, None] = {}
+    seen: set[int] = set()
+    for end in (i for i, after in enumerate(following) if not after):
+        seen.add(end)
+        stack = [(end, iter(before[end]))]
+        while stack:
+            at, rest = stack[-1]
+            new = next((i for i in rest if i not in seen), None)
+            if new is None:
+                done[at] = None
+                stack.pop()
+            else:
+                seen.add(new)
+                stack.append((new, iter(before[new])))
+    return dict.fromkeys(reversed(done))
 
 
-def _post_dominators(following: Sequence[Sequence[int]]) -> list[int]:
-    """The post-dominators of each block, itself included, as the bits of an integer."""
+def _post_dominators(following: Sequence[Sequence[int]], order: Iterable[int]) -> list[int]:
+    """The post-dominators of each block, itself included, as the bits of an integer.
+
+    Any order finds them, and one in which what follows a block comes first finds them soon.
+    """
     everything = (1 << len(following)) - 1
     behind = [everything if after else 1 << i for i, after in enumerate(following)]
     changes = True
     while changes:
         changes = False
-        for i, after in enumerate(following):
-            common = everything if after else 0
-            for other in after:
+        for i in order:
+            common = everything if following[i] else 0
+            for other in following[i]:
                 common &= behind[other]
             common |= 1 << i
             changes |= common != behind[i]

@@ -77,7 +77,7 @@ class Fragment:
         ----------
         matrix : array (rows, columns) or (n_products, rows, columns)
         """
-        given = np.asarray(matrix)
+        given = array("matrix", matrix)
         shapes = [(self.n_products, *self.shape)] + [self.shape] * (self.n_products == 1)
         if given.shape not in shapes:
             rule = f"be an array of shape {' or '.join(str(shape) for shape in shapes)}"
@@ -93,12 +93,20 @@ class Fragment:
         ----------
         values : array (n_threads, n_elements)
         """
-        given = np.asarray(values)
+        given = array("values", values)
         if given.shape != self.row.shape:
             _checks.fail("values", f"be an array of shape {self.row.shape}", given.shape)
         whole = np.zeros((self.n_products, *self.shape), dtype=given.dtype)
         whole[self.product[:, None], self.row, self.column] = given
         return whole
+
+
+def array(name: str, given: Any) -> NDArray[Any]:
+    """What was given as an array, of whatever shape."""
+    try:
+        return np.asarray(given)
+    except (ValueError, TypeError, OverflowError):  # such as lists of unequal length
+        _checks.fail(name, "be an array", given)
 
 
 def fragment(instruction: Any, operand: str) -> Fragment:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primer import _checks
+from primer._tensorcorefragments import array
 
 Ints = NDArray[np.int64]
 
@@ -80,10 +81,11 @@ class Schedule:
         left = self._stack("a", a, self.m, self.k)
         right = self._stack("b", b, self.k, self.n)
         total = self._stack("c", c, self.m, self.n).copy()
-        for product, i, j, k in self._blocks(self.n_steps if step is None else step):
-            piece = left[product, i : i + rows, k : k + deep]
-            piece = piece @ right[product, k : k + deep, j : j + columns]
-            total[product, i : i + rows, j : j + columns] += piece
+        with np.errstate(over="ignore", invalid="ignore"):  # a sum may be infinite, or no number
+            for product, i, j, k in self._blocks(self.n_steps if step is None else step):
+                piece = left[product, i : i + rows, k : k + deep]
+                piece = piece @ right[product, k : k + deep, j : j + columns]
+                total[product, i : i + rows, j : j + columns] += piece
         return total
 
     def _blocks(self, step: int) -> list[list[int]]:
@@ -93,12 +95,15 @@ class Schedule:
         return blocks
 
     def _stack(self, name: str, given: Any, rows: int, columns: int) -> NDArray[np.float32]:
-        array = np.asarray(given, dtype=np.float32)
+        found = array(name, given)
         shapes = [(self.n_products, rows, columns)] + [(rows, columns)] * (self.n_products == 1)
-        if array.shape not in shapes:
+        if found.shape not in shapes:
             rule = f"be an array of shape {' or '.join(str(shape) for shape in shapes)}"
-            _checks.fail(name, rule, array.shape)
-        return array.reshape(shapes[0])
+            _checks.fail(name, rule, found.shape)
+        if found.dtype.kind not in "iuf":
+            _checks.fail(name, "be an array of real numbers", found.dtype)
+        with np.errstate(over="ignore"):
+            return found.astype(np.float32).reshape(shapes[0])
 
 
 def schedule(instruction: Any, generation: Any, n_units: int) -> Schedule:

@@ -16,7 +16,8 @@ MOST_WARPS = 4096
 MOST_SCHEDULERS = 64
 MOST_CYCLES = 1_000_000  # of a latency or an interval
 MOST_PER_LOOP = 2**20  # instructions of all warps in one pass through their loops
-MOST_INSTRUCTIONS = 2**30
+MOST_INSTRUCTIONS = 2**27  # of a run
+MOST_LOOKED_AT = 2**32  # instructions of a run times the warps of a scheduler
 MOST_RECORDED = 2**21  # cycles times warps
 
 
@@ -53,8 +54,10 @@ class Multiprocessor:
         """How often each warp goes through its loop; 0 for a run without end."""
         if n_iterations is None:
             return 0
+        per_scheduler = -(-self.n_warps // self.n_schedulers)
+        most = min(MOST_INSTRUCTIONS, MOST_LOOKED_AT // per_scheduler)
         each = self.n_warps * self.n_each
-        return _checks.whole("n_iterations", n_iterations, maximum=MOST_INSTRUCTIONS // each)
+        return _checks.whole("n_iterations", n_iterations, maximum=most // each)
 
     def recorded(self, record_cycles: object) -> int:
         """How many cycles to record."""

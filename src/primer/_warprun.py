@@ -56,7 +56,7 @@ class SteadyState:
         From issue to return, summed over those loads.
     is_periodic : bool
         Whether the machine was found in the same state twice, so that all this is exact. If not,
-        nothing came back in millions of cycles, and the last of them stand for a period.
+        nothing came back for as long as it was watched, and the later half stands for a period.
     """
 
     first_cycle: int
@@ -150,15 +150,16 @@ class WarpRun:
 
         "issue", if no slot stays empty; else "bandwidth", if the memory never rests; else
         "load port", if a load is issued in every cycle; else "latency": nothing is full, and the
-        warps wait for results.
+        warps wait for results. Where no period was found, what is full by 99 % counts as full.
         """
-        steady = self.steady
+        steady, on = self.steady, self.on
         # Without a period, what is counted may begin and end in the middle of a loop.
-        n_slack = 0 if steady.is_periodic else 2 * self.on.n_warps
-        n_issued = steady.n_issued + n_slack * self.on.n_each
-        if n_issued >= steady.period_cycles * self.on.n_schedulers:
+        most_cut = 0 if steady.is_periodic else steady.period_cycles // 100
+        n_cut = min(2 * on.n_warps * on.n_each, most_cut)
+        if steady.n_issued + n_cut >= steady.period_cycles * on.n_schedulers:
             return "issue"
-        interval = self.on.memory_interval_cycles or 1
-        if (steady.n_loads + n_slack * self.on.n_loads) * interval >= steady.period_cycles:
-            return "bandwidth" if self.on.memory_interval_cycles else "load port"
+        interval = on.memory_interval_cycles or 1
+        cut_cycles = min(2 * on.n_warps * on.n_loads * interval, most_cut)
+        if steady.n_loads * interval + cut_cycles >= steady.period_cycles:
+            return "bandwidth" if on.memory_interval_cycles else "load port"
         return "latency"

@@ -9,6 +9,7 @@ from primer._warpmachine import Multiprocessor
 from primer._warprun import WARP_STATES, SteadyState, WarpRecord, WarpRun
 
 _MOST_LOOKS = 2**20
+_MOST_PASSED_OVER = 2**32
 
 
 def schedule(
@@ -64,8 +65,8 @@ def schedule(
     ------
     ValueError
         If an argument is not an integer in its range, the policy unknown, the loop empty or too
-        long (1,048,576 instructions of all warps), a run longer than 2**30 instructions, or a
-        record too large.
+        long (1,048,576 instructions of all warps), a run too long (134,217,728 instructions, or
+        fewer with more than 32 warps to a scheduler), or a record too large.
 
     Notes
     -----
@@ -136,7 +137,7 @@ def _settle(on: Multiprocessor) -> tuple[SteadyState, int]:
     state = on.state()
     before = state.copy()
     looks = _MOST_LOOKS + 8 * on.n_warps * on.n_each
-    is_periodic = bool(_warpsim.settle(state, before, _log(on, 0), looks))
+    is_periodic = bool(_warpsim.settle(state, before, _log(on, 0), looks, _MOST_PASSED_OVER))
     n_cycles, n_issued, n_loads, waited = (
         int(state[i] - before[i])
         for i in (_warpsim.CLOCK, _warpsim.N_ISSUED, _warpsim.N_ISSUED_LOADS, _warpsim.WAITED)

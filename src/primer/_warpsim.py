@@ -25,8 +25,9 @@ GTO, ROUND_ROBIN, OLDEST = range(3)
 # positions in the array: what does not change, clocks, counts
 (
     N_WARPS, N_SCHEDULERS, POLICY, N_LOADS, LENGTH, LATENCY, INTERVAL, ALU_LATENCY,
-    CLOCK, WAKE, FREE, PORT, N_ISSUED, N_ISSUED_LOADS, WAITED, N_DONE, N_CYCLES, TURNS,
-) = range(18)  # fmt: skip
+    CLOCK, WAKE, FREE, PORT, N_ISSUED, N_ISSUED_LOADS, WAITED, N_DONE, N_CYCLES, N_PASSED_OVER,
+    TURNS,
+) = range(19)  # fmt: skip
 READY, AT, LEFT, EACH = range(4)
 # of a logged instruction: warp, place in the program, when the warp can go on, when its load is
 # back, whether it was the warp's last
@@ -84,7 +85,9 @@ def _choose(state: Any, scheduler: Any) -> Any:
         elif _is_held(state, at):
             state[WAKE] = now + 1
         else:
+            state[N_PASSED_OVER] += warp - first
             return warp
+    state[N_PASSED_OVER] += last - first
     return -1
 
 
@@ -157,16 +160,20 @@ def run(state: Any, log: Any, n_cycles: Any) -> Any:
 
 
 @njit
-def settle(state: Any, before: Any, log: Any, most: Any) -> Any:
+def settle(state: Any, before: Any, log: Any, most: Any, most_passed_over: Any) -> Any:
     """Go on until the machine is where it was; whether that happened within `most` looks.
 
     Brent's search: `before` is a copy that is renewed after 0, 1, 3, 7 … looks. When the machine
     agrees with it, but for the time, what came in between will come again for ever. If it never
-    does, half of the looks and more lie behind the last copy.
+    does, half of the looks and more lie behind the last copy; or half of the numbers passed over
+    on the way to a warp that is ready, which take the time where there are many warps.
     """
     renewal = 0
     for look in range(most):
-        if look == renewal and 2 * look < most:
+        passed_over = state[N_PASSED_OVER]
+        if passed_over > most_passed_over:
+            return False
+        if look == renewal and 2 * look < most and 2 * passed_over <= most_passed_over:
             before[:] = state
             renewal = 2 * renewal + 1
         elif _agree(state, before):

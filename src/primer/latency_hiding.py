@@ -296,8 +296,9 @@ class LatencyHiding:
         """
         _checks.one_of("buffer", buffer, [b.name for b in self.buffers])
         _checks.one_of("method", method, self.methods(buffer))
+        wanted = _checks.whole("n_in_flight", n_in_flight)
         curve = self.curve(buffer, method)
-        point = next((p for p in curve if p.n_in_flight == n_in_flight), None)
+        point = next((p for p in curve if p.n_in_flight == wanted), None)
         if point is None:
             known = tuple(p.n_in_flight for p in curve)
             _checks.fail("n_in_flight", f"be one of {known}", n_in_flight)

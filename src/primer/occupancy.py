@@ -70,7 +70,8 @@ def calculate(
         Static and dynamic shared memory together.
     opt_in : bool
         Whether the kernel asked for more than the default of 48 KiB per block
-        (``cudaFuncSetAttribute`` with its largest dynamic size).
+        (``cudaFuncSetAttribute`` with its largest dynamic size). Only dynamic shared memory can
+        be more; what is declared with a fixed size stays within the default.
     carveout_percent : int, optional [%]
         Preferred share of the largest shared memory, 0 to 100; the rest is left to the L1 cache.
         By default the largest.

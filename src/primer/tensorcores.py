@@ -19,9 +19,10 @@ those of the quarters of the SM that take part are counted (two in a quarter on 
 else one), so that the bound holds however an instruction is spread over them.
 
 Left out: how exactly sums are rounded (units align and cut off bits), sparsity, BF16 (as FP16,
-from capability 8.0 on), INT8, scaled formats, pairs of blocks, and the instructions that bring
-operands. Capability 12.0 runs `mma.m16n8k16`, and neither `wgmma` nor `tcgen05`; the tables have
-no chip of it.
+from capability 8.0 on), INT8, scaled formats, pairs of blocks, the instructions that bring
+operands, and that GeForce cards of 8.6 and 8.9 have half of the rate where sums are in FP32
+(`fma_per_cycle` tells). Capability 12.0 runs `mma.m16n8k16`, and neither `wgmma` nor `tcgen05`; the
+tables have no chip of it.
 
 Sources: NVIDIA's PTX ISA for shapes and fragments, its white papers for rates; see the table.
 
@@ -132,6 +133,8 @@ def issue(
     (48.0, 8.0, 20.0)
     """
     known = load(generation)
+    if compute is not None:
+        _checks.one_of("compute", compute, tuple(ELEMENT_BYTES))
     wanted = _native(known, compute or "fp16") if name is None else name
     chosen = instruction(wanted, m=m, n=n, a_home=a_home)
     if compute is not None and compute != chosen.compute:
@@ -157,7 +160,6 @@ def issue(
 
 def _native(generation: Generation, compute: str) -> str:
     """The generation's own instruction for a precision."""
-    _checks.one_of("compute", compute, tuple(ELEMENT_BYTES))
     for name in generation.instructions:
         if _tensorcoretable.family(name).compute == compute:
             return name

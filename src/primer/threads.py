@@ -11,7 +11,8 @@ So a row of a block is a warp only where it has 32 threads, and a block whose si
 32 ends with a warp that is not full. Its empty lanes take a place all the same.
 
 A warp issues one instruction for all of its lanes. Since Volta each thread has a program counter of
-its own, so that nothing promises that they stay in step. Left out: clusters, and when warps run.
+its own, so that nothing promises that they stay in step. Left out: clusters, limits of grids, and
+when warps run.
 
 Source: NVIDIA's headers, for the order of threads (`cub::RowMajorTid`) and for the limits
 (`primer.capabilities`; at most 64 threads along z: CCCL, arch_traits.h).

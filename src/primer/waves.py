@@ -24,7 +24,7 @@ Source: NVIDIA, Matrix Multiplication Background User's Guide, on tile and wave 
 [1.0, 0.504]
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -208,6 +208,10 @@ def sweep(sizes: Sequence[int], n: int, **options: Any) -> tuple[Waves, ...]:
     >>> [step.span_tiles for step in steps]
     [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0]
     """
-    if not hasattr(sizes, "__len__") or not len(sizes):
+    try:
+        n_sizes = len(sizes)
+    except TypeError:  # also raised by an array without dimensions
+        n_sizes = 0
+    if not n_sizes or _checks.is_a(sizes, bytes, Set, Mapping):
         _checks.fail("sizes", "be a sequence with at least one size", sizes)
     return tuple(count(m, n, **options) for m in sizes)

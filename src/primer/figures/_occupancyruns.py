@@ -52,25 +52,23 @@ class Residents:
         return int(self.launch.threads_per_block - (n_warps - 1) * lanes)
 
     @property
-    def next_threads(self) -> int:
-        """The largest block, in threads, of which the warp slots hold one more, int."""
-        gpu = self.launch.capability
-        return int(gpu.max_warps_per_sm // (self.launch.n_blocks + 1) * gpu.warp_size)
+    def best_size(self) -> tuple[int, int]:
+        """Threads and warps of blocks that bring most warps; zeros if no others bring more.
 
-    @property
-    def best_larger(self) -> tuple[int, int]:
-        """Threads and warps of the larger block that brings most warps; zeros if none is better."""
+        Of several such sizes the one most like the block's own.
+        """
         launch, lanes = self.launch, self.launch.capability.warp_size
-        larger = range(lanes, launch.capability.max_threads_per_block + 1, lanes)
+        sizes = range(lanes, launch.capability.max_threads_per_block + 1, lanes)
         found = occupancy.calculate(
-            launch.capability, threads_per_block=larger,
+            launch.capability, threads_per_block=sizes,
             registers_per_thread=launch.registers_per_thread,
             shared_bytes_per_block=launch.shared_bytes_per_block,
-        )  # fmt: skip
-        at = int(found.n_warps.argmax())
-        if found.n_warps[at] <= launch.n_warps:
+        ).n_warps.tolist()  # fmt: skip
+        most = max(found)
+        if most <= launch.n_warps:
             return 0, 0
-        return larger[at], int(found.n_warps[at])
+        best = (size for size, n in zip(sizes, found, strict=True) if n == most)
+        return min(best, key=lambda size: abs(size - launch.threads_per_block)), most
 
     @property
     def next_allowance(self) -> Allowance:

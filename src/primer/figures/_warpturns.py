@@ -19,6 +19,7 @@ from primer.explore.explorable import State
 from primer.warps import IssueBound, WarpRun
 
 CHIP = hardware.load("h100_sxm5_80gb")
+CLOCK_HZ = CHIP.clock("vector_boost").value
 ROOM = capabilities.load("9.0").max_warps_per_scheduler  # warps on one scheduler of that chip
 
 # what a warp, or the scheduler, does in a cycle
@@ -37,8 +38,7 @@ def _main_memory() -> int:
 def _share() -> int:
     """Cycles between two loads if each scheduler of the chip has its share of the bandwidth."""
     n = int(CHIP.count("sms").value) * capabilities.load("9.0").n_schedulers_per_sm
-    clock = CHIP.clock("vector_boost").value
-    return round(warps.memory_interval(CHIP.bandwidth_bytes_per_s, clock, n_schedulers=n))
+    return round(warps.memory_interval(CHIP.bandwidth_bytes_per_s, CLOCK_HZ, n_schedulers=n))
 
 
 LATENCIES = (20, 100, 400, _main_memory())

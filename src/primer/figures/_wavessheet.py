@@ -61,7 +61,8 @@ class Result:
         self.tail.set_path(_boxes.boxes(dark))
         self.lines.set_path(_boxes.lines(_grid(w, across, down, inner)))
         self.title.set_text(f"C: {w.m:,} × {w.n:,}")
-        self.words.set_text(f"{w.n_tiles_m:,} × {w.n_tiles_n:,} = {w.n_tiles:,} tiles")
+        tiles = "1 tile" if w.n_tiles == 1 else f"{w.n_tiles:,} tiles"
+        self.words.set_text(f"{w.n_tiles_m:,} × {w.n_tiles_n:,} = {tiles}")
 
 
 def runs(w: Waves, across: float, down: float, *, last: bool) -> list[Box]:

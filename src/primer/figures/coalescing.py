@@ -242,7 +242,7 @@ def sentence(load: StridedLoad) -> str:
     if request.n_sectors == 32:
         return (
             "Every lane touches a sector of its own, the worst there is: {moved_bytes} move for "
-            "{useful_bytes}. A larger stride costs no more."
+            "{useful_bytes}. A larger stride moves no more."
         )
     return (
         "A sector moves whole, even if a lane asks for {element_bytes} of its 32 bytes. Here "

@@ -148,9 +148,10 @@ def _clipped(start: float, end: float, y: float, height: float) -> list[Box]:
 def _head(result: HiddenLatency) -> str:
     """What stands above the bars."""
     n = result.point.n_in_flight
-    who = "1 access" if n == 1 else f"{n} accesses"
-    each = units.text(result.residence_s, "s", 3)
-    return f"{who} in flight, each for {each}"
+    wait = units.text(result.residence_s, "s", 3)
+    return (
+        f"1 access in flight, for {wait}" if n == 1 else f"{n} accesses in flight, each for {wait}"
+    )
 
 
 def _machine_line(measurement: LatencyHiding) -> str:

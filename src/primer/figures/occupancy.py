@@ -185,23 +185,25 @@ def _binding(launch: Occupancy) -> str:
 def _one_more(result: Residents) -> str:
     """What to change for another block, or for more warps."""
     launch = result.launch
+    threads, n_warps = result.best_size
     if "blocks" in launch.limiters:
-        threads, n_warps = result.best_larger
         if threads:
             return f"Larger blocks would bring more: {threads} threads each make {n_warps} warps."
         return "No larger block would bring more warps."
     if "warps" in launch.limiters:
         left = launch.capability.max_warps_per_sm - launch.n_warps
+        are = "1 slot is" if left == 1 else f"{left} slots are"
+        other = f"blocks of {threads} threads would make {n_warps} warps"
         return (
-            f"{left} slots are left, too few for another {launch.n_warps_per_block} warps; blocks "
-            f"of at most {result.next_threads} threads would find slots once more."
+            f"{are} left, too few for another {launch.n_warps_per_block} warps; "
+            f"{other if threads else 'no other size of a block would bring more'}."
         )
     may = result.next_allowance
     needs = []
     if "registers" in launch.limiters:
         needs.append(f"{may.registers_per_thread} registers per thread")
-    if "shared_memory" in launch.limiters:
-        needs.append(f"{units.text(may.shared_bytes_per_block, 'B', binary=True)} of shared memory")
+    if "shared_memory" in launch.limiters:  # in steps of 128 B or more, so three digits are exact
+        needs.append(f"{may.shared_bytes_per_block / KIB:.7g} KiB of shared memory")
     return f"For one more block, at most {' and '.join(needs)}."
 
 

@@ -142,7 +142,7 @@ def _lanes(place: Place) -> str:
     """Who is missing in the last warp."""
     if not place.n_idle_lanes:
         return "All lanes hold a thread."
-    last = "It" if place.n_warps == 1 else "The last one"
+    last = "It" if place.n_warps == 1 else "The last warp"
     return (
         f"{last} has {{n_idle_lanes}} empty lanes, which take their place all the same: "
         "{lanes_frac} of the lanes hold a thread."

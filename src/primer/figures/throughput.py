@@ -173,10 +173,10 @@ def _tf32(found: Comparison) -> str:
 def _sparse(found: Comparison) -> str:
     """When the other kind of rate holds."""
     if not found.has_sparse:
-        return (
-            "No sparse rate is printed for this chip. What it has as dense rates holds for any "
-            "operands."
-        )
+        none = "No sparse rate is printed for this chip"
+        if not found.chip.precisions():
+            return f"{none}, and no dense one either."
+        return f"{none}. What it has as dense rates holds for any operands."
     known = {rate.sparse.convention for rate in found.rates if rate.sparse is not None}
     if any(convention.startswith("sparse") for convention in known):
         return (

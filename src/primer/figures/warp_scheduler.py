@@ -17,6 +17,7 @@ from primer.figures._warpcurve import Curve
 from primer.figures._warpgantt import Gantt
 from primer.figures._warpturns import (
     CHIP,
+    CLOCK_HZ,
     INTERVALS,
     LATENCIES,
     ROOM,
@@ -108,7 +109,7 @@ def readout(result: Turns) -> tuple[Row, ...]:
         Row("greedy_utilization_frac", greedy, "1", "Slots in use, greedy then oldest"),
         Row("cycles_per_load", per_load, "cycles", "One load and its math, every"),
         Row("load_latency_cycles", run.load_latency_cycles, "cycles", "Latency, queue included"),
-        Row("needed_bytes", run.needed_bytes, "B", "Bytes in flight needed"),
+        Row("needed_bytes", run.needed_bytes, "B", "Bytes in flight needed, at least"),
         Row("available_bytes", run.available_bytes, "B", "The most these warps allow"),
         Row("in_flight_bytes", run.in_flight_bytes, "B", "In flight, on average"),
     )
@@ -131,9 +132,10 @@ def sentence(result: Turns) -> str:
 
 def _full(result: Turns) -> str:
     """No slot is empty."""
+    with_queue = ", waiting for the memory included" if _queues(result) else " as before"
     text = (
         "No slot is empty: whenever one warp has to wait, another is ready. A load takes "
-        "{load_latency_cycles} as before, but the scheduler does not notice."
+        f"{{load_latency_cycles}}{with_queue}, but the scheduler does not notice."
     )
     if result.n_without_turn:
         text += (
@@ -148,12 +150,12 @@ def _waiting(result: Turns) -> str:
     needed = result.bound.n_warps_needed
     if result.n_warps == 1:
         start = (
-            "While this warp waits {latency_cycles} for its load, there is nobody else to issue: "
+            f"While this warp waits {_wait(result)}, there is nobody else to issue: "
             "{utilization_frac} of the slots are in use. "
         )
     else:
         start = (
-            "While a warp waits {latency_cycles} for its load, others issue. But soon all of them "
+            f"While a warp waits {_wait(result)}, others issue. But soon all of them "
             "wait, and slots stay empty: {utilization_frac} are in use. "
         )
     is_full = result.program.bound(needed).bound == "issue"
@@ -164,6 +166,20 @@ def _waiting(result: Turns) -> str:
         f"{start}{{n_warps_needed}} warps would {aim}, but a scheduler has room for {ROOM}. More "
         "loads at a time help, as more warps would."
     )
+
+
+def _queues(result: Turns) -> bool:
+    """Whether loads wait for one another before the memory takes them."""
+    return result.run.load_latency_cycles > result.program.latency_cycles
+
+
+def _wait(result: Turns) -> str:
+    """What a warp waits for, and how long."""
+    each = "{load_latency_cycles}" if _queues(result) else "{latency_cycles}"
+    if result.program.independent_loads == 1:
+        return f"{each} for its load"
+    mean = " on average" if _queues(result) else ""
+    return f"for its {result.program.independent_loads} loads, each {each}{mean}"
 
 
 def _round_robin(result: Turns) -> str:
@@ -221,9 +237,11 @@ EXPLORABLE = Explorable(
     sentence=sentence,
     assumes=(
         "one scheduler, one instruction per cycle; every warp repeats its loads and then the math "
-        "on them, one after the other; a math instruction takes one cycle; every load takes the "
-        f"same time, and is one request of 128 bytes. A limit is an equal share of {CHIP.name}’s "
-        "bandwidth. The picture begins when the warps have settled, not when they start."
+        "on them, one after the other; a math instruction takes one cycle, though on a GPU the "
+        "next one waits several for its result; every load takes the same time once the memory "
+        "accepts it, and is one request of 128 bytes. The H100’s limit is an equal share of "
+        f"{CHIP.name}’s printed bandwidth, at {CLOCK_HZ / 1e9:g} GHz. The picture begins when the "
+        "warps have settled, not when they start."
     ),
     is_valid=is_valid,
 )  # fmt: skip

@@ -119,7 +119,7 @@ def _fill(run: WaveRun) -> str:
     if w.edge_frac > max(w.tail_frac, 0.02):
         return (
             "Most of the loss lies past the edge: tiles that hold few wanted rows or columns take "
-            "as long as full ones, so {edge_frac} of the work is thrown away."
+            "as long as full ones, so {edge_frac} of the machine works for nothing."
         )
     if not run.n_idle_sms:
         every = "the only wave" if w.n_waves == 1 else f"all {w.n_waves} waves"
@@ -128,9 +128,11 @@ def _fill(run: WaveRun) -> str:
             "one more wave, which takes as long as a full one."
         )
     if w.n_waves == 1:
-        thin = " Most of what the others compute lies past the edge."
+        many = "1 tile is" if w.n_tiles == 1 else "{n_tiles} tiles are"
+        others = "the one other computes" if w.n_tiles == 1 else "the others compute"
+        thin = f" Most of what {others} lies past the edge."
         return (
-            "{n_tiles} tiles are too few for 132 multiprocessors: {n_idle_sms} of them have "
+            f"{many} too few for 132 multiprocessors: {{n_idle_sms}} of them have "
             "nothing to do. One wave is the least time there is, however little is in it."
             f"{thin if w.edge_frac > w.utilization_frac else ''}"
         )

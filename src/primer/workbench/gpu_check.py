@@ -184,6 +184,7 @@ def _words(name: str) -> list[str]:
 
 def errors(log: Log) -> tuple[Errors, ...]:
     """Median and worst error of each experiment that was measured, and of all rows together."""
+    _require(log)
     found: dict[str, list[float]] = {}
     for row in log.rows:
         if row.error_frac is not None:
@@ -200,11 +201,17 @@ def errors(log: Log) -> tuple[Errors, ...]:
     )
 
 
+def _require(log: object) -> None:
+    if not _checks.is_a(log, Log):
+        _checks.fail("log", "be a Log of predictions or measurements", log)
+
+
 def report(log: Log) -> str:
     """A log as Markdown: circumstances, a row for each number, and the errors.
 
     An error is (predicted - measured) / measured.
     """
+    _require(log)
     lines = [f"# {hardware.load(log.chip).name}: {log.kind}", "", f"- time: {log.time}"]
     lines += [f"- {key}: {_shown(value)}" for key, value in log.about.items()]
     lines += [f"- {name}: {version}" for name, version in log.versions]
