@@ -341,7 +341,7 @@ def test_slips_in_the_sources(entry, message):
 def test_every_source_of_the_small_tables_is_used():
     own = set(_tables.read("data/sources_tables.toml"))
     used = set()
-    tables = "energy links capabilities language_models tensorcores matrix_units gpu_check"
+    tables = "energy links capabilities language_models tensorcores matrix_units gpu_check bundles"
     for path in tables.split():
         text = repr(_tables.read(f"data/{path}.toml"))
         used |= {key for key in own if repr(key) in text}

@@ -5,10 +5,18 @@ from __future__ import annotations
 from functools import cache
 
 from primer import _checks
-from primer.exercises.bank import energy, factory, matmul, roofline
+from primer.exercises.bank import (
+    energy,
+    factory,
+    matmul,
+    multiprocessors,
+    roofline,
+    systolic,
+    warps,
+)
 from primer.exercises.verdict import Exercise
 
-_TOPICS = (energy, factory, roofline, matmul)
+_TOPICS = (energy, factory, roofline, matmul, warps, multiprocessors, systolic)
 
 
 @cache
