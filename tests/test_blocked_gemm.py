@@ -322,6 +322,18 @@ def test_numpy_sizes_give_plain_numbers():
     assert type(found.n_blocks) is int
 
 
+def test_numpy_numbers_in_a_machine_do_not_overflow():
+    sizes = {"block_m": 64, "block_n": 64, "block_k": 64, "n_cores": 3, "row_multiple": 8}
+    given = {"room_bytes": 1e6, "macs_per_cycle": 100, "clock_hz": 7}
+    plain = dataclasses.replace(TINY, **sizes, **given)
+    short = {name: np.int8(size) for name, size in sizes.items()}
+    rates = {"room_bytes": np.float64(1e6), "macs_per_cycle": np.int8(100), "clock_hz": np.int8(7)}
+    found = dataclasses.replace(TINY, **short, **rates)
+    assert found == plain
+    assert type(found.block_m) is int
+    assert blocked_gemm.run(found, 200, 200, 200) == blocked_gemm.run(plain, 200, 200, 200)
+
+
 # ---- bad input
 
 
@@ -329,6 +341,8 @@ def test_numpy_sizes_give_plain_numbers():
 @pytest.mark.parametrize("name", ["m", "n", "k"])
 def test_bad_sizes_are_named(name, bad):
     sizes = {"m": 8, "n": 8, "k": 8, name: bad}
+    with pytest.raises(ValueError, match=rf"^{name} must be "):
+        blocked_gemm.steps(GPU, **sizes)
     with pytest.raises(ValueError, match=rf"^{name} must be "):
         blocked_gemm.run(GPU, *sizes.values())
 
@@ -347,6 +361,13 @@ def test_bad_sizes_are_named(name, bad):
         ({"drain_cycles": -1}, "drain_cycles must be an integer of at least 0; got -1"),
         ({"has_cache": 1}, "has_cache must be True or False; got 1"),
         ({"room_bytes": 47}, "room_bytes must hold a block, 48 B; got 47"),
+        ({"name": None}, "name must be a text; got None"),
+        ({"cache_bytes_per_s": np.ones(2)}, "cache_bytes_per_s must be a number; got an array"),
+        ({"macs_per_cycle": 1e-300}, "macs_per_cycle must leave a step at most .* got 1e-300"),
+        (
+            {"block_m": 10**9, "block_n": 10**9, "room_bytes": 1e300},
+            r"block_m, block_n and block_k must make at most .* multiply-adds a step; got \d{19}",
+        ),
     ],
 )
 def test_bad_machines_are_named(change, message):
@@ -375,11 +396,23 @@ def test_bad_machines_are_named(change, message):
         (lambda: blocked_gemm.fastest([], *ONE), r"machines must hold at least one; got \(\)"),
         (lambda: blocked_gemm.fastest(GPU, *ONE), "machines must be Machines"),
         (lambda: blocked_gemm.fastest(["x"], *ONE), "machine must be a Machine"),
+        (lambda: blocked_gemm.fastest(np.array(3), *ONE), "machines must be Machines"),
+        (lambda: blocked_gemm.steps("x", *ONE), "machine must be a Machine"),
     ],
 )
 def test_bad_calls_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("clock_hz", "time_s"), ("hbm_bytes_per_s", "time_s"), ("peak_flop_per_s", "peak_frac")],
+)
+def test_times_stay_finite(name, what):
+    slow = dataclasses.replace(TINY, **{name: 5e-324})
+    with pytest.raises(ValueError, match=rf"machine must leave {what} finite; got Machine\("):
+        blocked_gemm.run(slow, 8, 8, 8)
 
 
 def test_a_block_that_fills_its_room_is_taken():

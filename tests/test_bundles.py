@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -240,6 +241,25 @@ def test_recurrences_by_hand():
     assert bundles.schedule(ring, n_tiles=3).interval_cycles == 3
 
 
+def test_long_recurrences_are_found_at_once():
+    # a thousand million bundles around, one tile: searched in halves, not one by one
+    names = range(300)
+    ring = Program(
+        [Operation(str(i), "alu") for i in names],
+        [Need(i, (i + 1) % 300, 10**6, i // 299) for i in names],
+    )
+    assert type(ring.operations) is type(ring.needs) is tuple  # a list stays the caller's
+    assert recurrence_bound(ring) == 300 * 10**6
+    assert bundles.schedule(ring).interval_cycles == 300 * 10**6
+
+
+def test_numpy_numbers_in_needs_do_not_overflow():
+    names = [Operation(name, "alu") for name in "abc"]
+    chain = Program(names, [Need(np.int8(i), np.int8(i + 1), np.int8(100)) for i in range(2)])
+    assert bundles.schedule(chain).critical_path_cycles == 201
+    assert type(chain.needs[0].cycles) is int
+
+
 def test_the_same_schedule_each_time_and_frozen():
     first, again = (bundles.schedule(bundles.tile(), n_tiles=4) for _ in range(2))
     assert first.start.tolist() == again.start.tolist()
@@ -315,6 +335,13 @@ CIRCLE = Program((Operation("a", "alu"), Operation("b", "alu")), (Need(0, 1, 1),
             "cycles must be an integer of at least 0; got -1",
         ),
         (lambda: bundles.tile().index("load z"), "name must be one of"),
+        (lambda: Program(5, ()), "operations must be a tuple; got 5"),
+        (lambda: Operation(None, "alu"), "name must be a text; got None"),
+        (lambda: Need(0, 1, math.nan), "cycles must be an integer of at least 0; got nan"),
+        (lambda: Need(0, True, 1), "target must be an integer of at least 0; got True"),
+        (lambda: Program((Operation("a", "alu"),), iter(())), "needs must be a tuple; got"),
+        (lambda: Program([Operation("a", "alu")] * 501, ()), "operations must be at most 500"),
+        (lambda: bundles.schedule(bundles.tile(), n_tiles=10**6), "n_tiles must be at most 100,0"),
         (lambda: bundles.load("tpu_v3"), "name must be one of tpu_v2, tpu_v4"),
         (lambda: bundles.load("tpu_v2").number("copy"), "number must be one of width"),
         (lambda: bundles.schedule(bundles.tile()).at(-1), "bundle must be an integer of at least"),

@@ -140,6 +140,13 @@ def leaving(setup, cycle):
     return sorted(found) if cycle <= steps.run(setup).n_cycles else ()
 
 
+def test_what_stays_is_named():
+    for dataflow, held in (("ws", "B"), ("is", "A")):
+        figure = draw_systolic(compute("square", dataflow, "values", 3))
+        told = " ".join(line.get_text() for line in figure.surroundings.meaning).split()
+        assert " ".join(told).endswith(f"colored: the next of {held}")
+
+
 def test_the_life_of_a_cell():
     a, b = steps.matrices(4, 4, 4)
     told = words.life(Setup("square", "os"), 2, 1)
@@ -225,6 +232,7 @@ def spoken(**state):
         ({"cycle": 0, "dataflow": "is"}, "A is to stay in the cells"),
         ({"cycle": 3, "dataflow": "ws"}, "No cell multiplies yet"),
         ({"preset": "long", "cycle": 12}, "All cells multiply"),
+        ({"preset": "folds", "dataflow": "ws", "cycle": 12}, "asked once for all of them"),
         ({"preset": "edges", "dataflow": "ws", "cycle": 9}, "The front moves on"),
         ({"cycle": 8}, "The corner has had its words"),
         ({"cycle": 10}, "Done: 64 products in 10 cycles, 40 % of what the cells could have done"),

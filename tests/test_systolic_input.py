@@ -14,6 +14,22 @@ ARRAY = {"rows": 4, "cols": 4, "dataflow": "os"}
 A, B = np.ones((3, 2)), np.ones((2, 5))
 
 
+class Stubborn:
+    """An array of another library that will not become one of NumPy, as tensors with gradients."""
+
+    shape = ()
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("use .detach() first")
+
+    def __repr__(self):
+        raise RuntimeError("no text either")
+
+    @classmethod
+    def many(cls):
+        return [cls()]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -43,6 +59,9 @@ A, B = np.ones((3, 2)), np.ones((2, 5))
         ({"bandwidth_words_per_cycle": 1e-300}, r"leave less than 4.6e\+18 PE-cycles"),
         ({"m": 10**15, "n": 10**15, "k": 10**15}, r"leave less than 4.6e\+18 PE-cycles"),
         ({"rows": 10**10, "cols": 10**10}, r"rows and cols must leave less than 4.6e\+18"),
+        ({"bandwidth_words_per_cycle": [5e-324, 1]}, r"leave less than 4.6e\+18 PE-cycles"),
+        ({"m": Stubborn.many()}, "m must be an integer or an array of integers; got an object"),
+        ({"k": np.ma.array([1, 2], mask=[0, 1])}, "k must have no masked element; got an array"),
     ],
 )
 def test_count_refuses(change, message):
@@ -75,6 +94,10 @@ def test_count_refuses(change, message):
         ({"record": None}, "record must be a sequence of some of a, b, partial_sum"),
         ({"record": ("c",)}, r"record\[0\] must be one of a, b, partial_sum, shadow, busy"),
         ({"dataflow": "xs"}, "dataflow must be one of os, ws, is"),
+        ({"a": Stubborn()}, "a must be a matrix of real numbers; got an object of"),
+        ({"a": np.ma.array(A, mask=A > 0)}, r"a must have no masked element; got an array of"),
+        ({"b": B * np.longdouble("1e4000")}, "b must be finite in every element; got inf"),
+        ({"a": B.astype(object).T}, "a must be a matrix of real numbers; got an array"),
     ],
 )
 def test_simulate_refuses(change, message):
@@ -96,6 +119,9 @@ def test_what_is_too_large_is_refused_before_any_memory_is_taken():
     wide = {"rows": 40_000, "cols": 40_000, "dataflow": "os", "record": ()}
     with pytest.raises(ValueError, match="MOST_PE_CYCLES = 8,589,934,592 and MOST_CYCLES"):
         simulate(A, B, **wide)
+    tall, flat, one = np.ones((11_000, 1)), np.ones((1, 11_000)), {"rows": 1, "cols": 1}
+    with pytest.raises(ValueError, match=r"MOST_FOLDS = 1,048,576 folds .*; got 121000000"):
+        simulate(tall, flat, **one, dataflow="os", record=())
     slow = {**ARRAY, "record": (), "bandwidth_words_per_cycle": 1e-8}
     with pytest.raises(ValueError, match="MOST_CYCLES = 134,217,728"):
         simulate(A, B, **slow)

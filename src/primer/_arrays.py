@@ -50,8 +50,10 @@ def _array(name: str, value: Any, rule: str, kinds: str) -> Any:
     """What NumPy makes of it, if that is neither empty nor of another kind."""
     try:
         found = np.asarray(value)
-    except (ValueError, TypeError, OverflowError):
+    except Exception:  # of arrays from elsewhere: whatever their library raises
         _checks.fail(name, rule, value)
+    if np.ma.is_masked(value):
+        _checks.fail(name, "have no masked element", value)
     if found.size == 0:
         _checks.fail(name, "not be empty", value)
     if found.dtype.kind not in kinds:

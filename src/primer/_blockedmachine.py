@@ -72,21 +72,34 @@ class Machine:
     has_cache: bool = False
 
     def __post_init__(self) -> None:
+        if not _checks.is_a(self.name, str):
+            _checks.fail("name", "be a text", self.name)
         for name in ("n_cores", "block_m", "block_n", "block_k", "row_multiple"):
-            _checks.whole(name, getattr(self, name))
+            self._keep(name, _checks.whole(name, getattr(self, name)))
         for name in ("least_step_cycles", "fill_cycles", "drain_cycles"):
-            _checks.whole(name, getattr(self, name), minimum=0)
+            self._keep(name, _checks.whole(name, getattr(self, name), minimum=0))
         for name in ("macs_per_cycle", "clock_hz", "peak_flop_per_s", "hbm_bytes_per_s"):
-            _checks.positive(name, getattr(self, name))
-        _checks.non_negative("keep_bytes", self.keep_bytes)
-        if self.cache_bytes_per_s != math.inf:
-            _checks.positive("cache_bytes_per_s", self.cache_bytes_per_s)
-        _checks.flag("has_cache", self.has_cache)
+            self._keep(name, _checks.positive(name, getattr(self, name)))
+        self._keep("keep_bytes", _checks.non_negative("keep_bytes", self.keep_bytes))
+        self._keep("cache_bytes_per_s", _rate("cache_bytes_per_s", self.cache_bytes_per_s))
+        self._keep("has_cache", _checks.flag("has_cache", self.has_cache))
         if self.block_m % self.row_multiple:
             _checks.fail("block_m", f"be a multiple of {self.row_multiple}", self.block_m)
+        macs = self.block_m * self.block_n * self.block_k
+        if macs > _checks.LARGEST_WHOLE:
+            rule = f"make at most {_checks.LARGEST_WHOLE:,} multiply-adds a step"
+            _checks.fail("block_m, block_n and block_k", rule, macs)
+        if macs > self.macs_per_cycle * _checks.LARGEST_WHOLE:
+            rule = f"leave a step at most {_checks.LARGEST_WHOLE:,} cycles"
+            _checks.fail("macs_per_cycle", rule, self.macs_per_cycle)
         needed = block_bytes(self.block_m, self.block_n, self.block_k)
         if needed > _checks.positive("room_bytes", self.room_bytes):
             _checks.fail("room_bytes", f"hold a block, {needed:,} B", self.room_bytes)
+        self._keep("room_bytes", float(self.room_bytes))
+
+    def _keep(self, name: str, plain: float) -> None:
+        """A field as a plain number: those of NumPy would overflow in products."""
+        object.__setattr__(self, name, plain)
 
     @property
     def flop_per_s(self) -> float:
@@ -195,6 +208,12 @@ def block_bytes(block_m: int, block_n: int, block_k: int) -> int:
     True
     """
     return 2 * (block_m + block_n) * block_k * OPERAND_BYTES + block_m * block_n * SUM_BYTES
+
+
+def _rate(name: str, given: float) -> float:
+    """A positive rate, or one that never limits."""
+    rate = _checks.real(name, given)
+    return rate if rate == math.inf else _checks.positive(name, given)
 
 
 def _of_kind(chip: Chip, kind: str) -> Chip:

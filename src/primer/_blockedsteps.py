@@ -98,7 +98,16 @@ def blocks(machine: Machine, m: int, n: int) -> Blocks:
 
 
 def steps(machine: Machine, m: int, n: int, k: int) -> Steps:
-    """All steps of a product: every wave takes ⌈k / block_k⌉ of them."""
+    """All steps of a product: every wave takes ⌈k / block_k⌉ of them.
+
+    Raises
+    ------
+    ValueError
+        As `primer.blocked_gemm.run` does.
+    """
+    if not _checks.is_a(machine, Machine):
+        _checks.fail("machine", "be a Machine, as gpu and tpu make it", machine)
+    m, n, k = _checks.whole("m", m), _checks.whole("n", n), _checks.whole("k", k)
     n_parts = -(-k // machine.block_k)
     n_blocks = -(-m // machine.block_m) * -(-n // machine.block_n)
     n_waves = -(-n_blocks // machine.n_cores)

@@ -6,6 +6,7 @@ See `primer.bundles` for the machine.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from primer import _checks
@@ -14,6 +15,7 @@ SLOTS = ("scalar", "load", "store", "alu", "push", "pop", "misc")
 COPY_CYCLES = 3  # of the toy: from the start of a copy to the bundle that finds it done
 ARRAY_CYCLES = 4  # of the toy: from a push to its pop
 MOST_ROWS = 32
+MOST_OPERATIONS, MOST_NEEDS = 500, 5000  # of a program: placing them takes seconds
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,11 @@ class Operation:
 
     name: str
     slot: str
+
+    def __post_init__(self) -> None:
+        if not _checks.is_a(self.name, str):
+            _checks.fail("name", "be a text", self.name)
+        _checks.one_of("slot", self.slot, SLOTS)
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,11 @@ class Need:
     cycles: int
     distance: int = 0
 
+    def __post_init__(self) -> None:
+        for name in ("source", "target", "cycles", "distance"):
+            plain = _checks.whole(name, getattr(self, name), minimum=0, maximum=10**6)
+            object.__setattr__(self, name, plain)
+
 
 @dataclass(frozen=True)
 class Program:
@@ -67,20 +79,25 @@ class Program:
     needs: tuple[Need, ...]
 
     def __post_init__(self) -> None:
+        most = {"operations": MOST_OPERATIONS, "needs": MOST_NEEDS}
+        for name, limit in most.items():
+            given = getattr(self, name)
+            if not _checks.is_a(given, Sequence) or _checks.is_a(given, str, bytes):
+                _checks.fail(name, "be a tuple", given)
+            if len(given) > limit:
+                _checks.fail(name, f"be at most {limit:,}", len(given))
+            object.__setattr__(self, name, tuple(given))
         if not self.operations:
             _checks.fail("operations", "hold at least one", self.operations)
         for operation in self.operations:
             if not _checks.is_a(operation, Operation):
                 _checks.fail("operations", "be Operations", operation)
-            _checks.one_of("slot", operation.slot, SLOTS)
         for need in self.needs:
             if not _checks.is_a(need, Need):
                 _checks.fail("needs", "be Needs", need)
             last = len(self.operations) - 1
             _checks.whole("source", need.source, minimum=0, maximum=last)
             _checks.whole("target", need.target, minimum=0, maximum=last)
-            _checks.whole("cycles", need.cycles, minimum=0, maximum=10**6)
-            _checks.whole("distance", need.distance, minimum=0, maximum=10**6)
 
     def index(self, name: str) -> int:
         """Place of an operation by its name, int."""

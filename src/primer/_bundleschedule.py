@@ -21,11 +21,18 @@ def resource_bound(program: Program, slots: Mapping[str, int]) -> int:
 
 
 def recurrence_bound(program: Program) -> int:
-    """Bundles from tile to tile that needs around a circle allow, int [cycles]."""
-    interval = 1
-    while longest(program, interval) is None:
-        interval += 1
-    return interval
+    """Bundles from tile to tile that needs around a circle allow, int [cycles].
+
+    No circle takes longer than all needs together, and what one interval allows, a longer one does.
+    """
+    least, enough = 1, max(1, sum(need.cycles for need in program.needs))
+    while least < enough:
+        interval = (least + enough) // 2
+        if longest(program, interval) is None:
+            least = interval + 1
+        else:
+            enough = interval
+    return least
 
 
 def longest(program: Program, interval: int) -> list[int] | None:

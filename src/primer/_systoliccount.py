@@ -182,7 +182,9 @@ def check(machine: Machine, sizes: Sizes) -> None:
     if np.max(high * wide * n_cycles) >= LARGEST:
         rule = f"leave less than {LARGEST:.2g} PE-cycles for this product"
         _checks.fail("rows and cols", rule, (int(np.max(high)), int(np.max(wide))))
-    if np.max(high * wide * n_words / machine.bandwidth) >= LARGEST:
+    with np.errstate(over="ignore"):
+        n_pe_cycles = np.max(high * wide * n_words / machine.bandwidth)
+    if n_pe_cycles >= LARGEST:
         rule = f"leave less than {LARGEST:.2g} PE-cycles for this product"
         _checks.fail("bandwidth_words_per_cycle", rule, float(np.min(machine.bandwidth)))
 

@@ -25,8 +25,9 @@ The whole time is told apart, and the parts add up to it:
 For a GPU and a TPU the rules are the same and the numbers differ; see `gpu` and `tpu`.
 
 Left out: latencies of memory, the time to start a kernel, cores that are not in step, blocks that
-share their stripes without a cache, clocks below the boost, and all that keeps real memory and
-caches below their printed rates. Products are bf16, sums fp32.
+share their stripes without a cache, clocks below the boost, how much one core alone can read, which
+matters where few of them have a block, and all that keeps real memory and caches below their
+printed rates. Products are bf16, sums fp32.
 
 Source: the rules are ours; double buffering as in `primer.roofline`, waves as in `primer.waves`.
 
@@ -157,7 +158,8 @@ def run(machine: Machine, m: int, n: int, k: int, *, double_buffer: bool = True)
     Raises
     ------
     ValueError
-        If a size is not a positive integer, or they make more than 2,000,000 steps or blocks.
+        If a size is not a positive integer, if they make more than 2,000,000 steps or blocks, or if
+        the machine is so slow that a time is no longer finite.
 
     Examples
     --------
@@ -172,20 +174,22 @@ def run(machine: Machine, m: int, n: int, k: int, *, double_buffer: bool = True)
     >>> dot.time_s, dot.parts.fill, dot.parts.useful, dot.parts.copy, dot.parts.tail
     (8.0, 2.0, 3.0, 2.0, 1.0)
     """
-    if not _checks.is_a(machine, Machine):
-        _checks.fail("machine", "be a Machine, as gpu and tpu make it", machine)
-    rows, columns = _checks.whole("m", m), _checks.whole("n", n)
-    depth = _checks.whole("k", k)
-    overlaps = _checks.flag("double_buffer", double_buffer)
-    macs, done = rows * columns * depth, steps(machine, rows, columns, depth)
-    load, store, last = copy_times_s(machine, done)
-    copy = np.append(load[1:], 0.0) + store
-    compute = done.compute_cycles / machine.clock_hz
-    parts = Parts(
-        **_inside(machine, macs, done),
-        copy=float((np.maximum(copy - compute, 0.0) if overlaps else copy).sum()),
-        fill=float(load[0]) + machine.fill_cycles / machine.clock_hz,
-        tail=last + machine.drain_cycles / machine.clock_hz,
+    overlaps, done = _checks.flag("double_buffer", double_buffer), steps(machine, m, n, k)
+    rows, columns, depth = int(m), int(n), int(k)
+    macs = rows * columns * depth
+    with np.errstate(over="ignore", invalid="ignore"):  # by rates near zero; refused below
+        load, store, last = copy_times_s(machine, done)
+        copy = np.append(load[1:], 0.0) + store
+        compute = done.compute_cycles / machine.clock_hz
+        parts = Parts(
+            **_inside(machine, macs, done),
+            copy=float((np.maximum(copy - compute, 0.0) if overlaps else copy).sum()),
+            fill=float(load[0]) + machine.fill_cycles / machine.clock_hz,
+            tail=last + machine.drain_cycles / machine.clock_hz,
+        )
+    peak_flop = machine.peak_flop_per_s * sum(parts)
+    _checks.keeps_finite(
+        "machine", machine, time_s=sum(parts), peak_frac=_checks.quotient(2.0 * macs, peak_flop)
     )
     return BlockedGemm(
         machine=machine, m=rows, n=columns, k=depth,
@@ -240,7 +244,7 @@ def fastest(machines: Iterable[Machine], m: int, n: int, k: int) -> BlockedGemm:
     >>> fastest(sizes, 1, 3072, 768).machine.block_m
     64
     """
-    if not _checks.is_a(machines, Iterable):
+    if not _checks.is_a(machines, Iterable) or _checks.is_a(machines, np.ndarray):
         _checks.fail("machines", "be Machines, as gpu and tpu make them", machines)
     runs = [run(machine, m, n, k) for machine in machines]
     if not runs:

@@ -51,6 +51,7 @@ __all__ = [
     "schedule", "tile",
 ]  # fmt: skip
 
+MOST_TILES = 100_000
 TOY: Mapping[str, int] = dict(load("tpu_v2").slots)
 Ints = NDArray[np.int64]
 
@@ -139,7 +140,7 @@ def schedule(
     slots : mapping of str to int, optional
         How many of each kind a bundle has; by default the toy's.
     n_tiles : int
-        How often the loop runs.
+        How often the loop runs, at most `MOST_TILES` times.
     overlap : bool
         Whether a tile may start before the one before is done. The least interval that works is
         taken, from the larger bound on.
@@ -168,7 +169,7 @@ def schedule(
     if not _checks.is_a(program, Program):
         _checks.fail("program", "be a Program, as tile makes it", program)
     places = _slots(TOY if slots is None else slots)
-    tiles = _checks.whole("n_tiles", n_tiles)
+    tiles = _checks.whole("n_tiles", n_tiles, maximum=MOST_TILES)
     path = critical_path(program)
     bounds = resource_bound(program, places), recurrence_bound(program)
     interval, starts = (

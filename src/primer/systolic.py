@@ -27,7 +27,8 @@ and folds follow each other without overlap. Four options change that:
 - `double_buffer`: behind what it holds each PE has a second register. The next weights come in
   while a fold streams, one row in a cycle, and the fold's first word swaps them in. So a fold
   starts max(s, r) cycles after the one before, and only the first load and the last fold show
-  in full. In os it is sums that leave that way. No fold ends before the one that it follows.
+  in full. In os it is sums that leave that way. No fold ends before the one that it follows, so a
+  small fold behind a large one may have to wait, and clipped edges can then take longer than full.
 - `bandwidth_words_per_cycle`: operand words that memory brings in a cycle. A run is a row of
   phases: the load of a fold's weights, then the rest of the fold; with `double_buffer`, the time
   from one start to the next, in which a fold streams and the next weights come in. A phase lasts
@@ -72,6 +73,7 @@ EDGES = ("full", "clipped")
 MOST_RECORD_BYTES = 2**30
 MOST_PE_CYCLES = 2**33  # of a run: half a minute
 MOST_CYCLES = 2**27  # of a run: tags have 32 bits
+MOST_FOLDS = 2**20  # of a run: each takes some microseconds, and 100 bytes
 
 
 def count(
@@ -239,13 +241,16 @@ def _matrix(name: str, given: ArrayLike) -> NDArray[np.float64]:
     rule = "be a matrix of real numbers"
     try:
         found = np.asarray(given)
-    except (ValueError, TypeError, OverflowError):
+    except Exception:  # of arrays from elsewhere: whatever their library raises
         _checks.fail(name, rule, given)
     if found.dtype.kind not in "iuf" or found.ndim != 2:
         _checks.fail(name, rule, given)
     if found.size == 0:
         _checks.fail(name, "not be empty", given)
-    matrix = found.astype(np.float64)
+    if np.ma.is_masked(given):
+        _checks.fail(name, "have no masked element", given)
+    with np.errstate(over="ignore"):
+        matrix = found.astype(np.float64)
     if not np.isfinite(matrix).all():
         _checks.fail(name, "be finite in every element", matrix[~np.isfinite(matrix)][0])
     return matrix
@@ -276,4 +281,9 @@ def _checked_cycles(task: Task) -> int:
     if n_pe_cycles > MOST_PE_CYCLES or n_cycles > MOST_CYCLES:
         limits = f"MOST_PE_CYCLES = {MOST_PE_CYCLES:,} and MOST_CYCLES = {MOST_CYCLES:,}"
         _checks.fail("a and b", f"take at most {limits} on this array; {instead}", n_pe_cycles)
+    down, across = _systoliccount.axes(machine, sizes)
+    n_folds = down.n_folds * across.n_folds
+    if n_folds > MOST_FOLDS:
+        limit = f"MOST_FOLDS = {MOST_FOLDS:,} folds"
+        _checks.fail("a and b", f"fall into at most {limit} on this array; {instead}", n_folds)
     return int(_systoliccount.compute_cycles(machine, sizes))

@@ -46,6 +46,7 @@ STATE_NAMES = {
     STALLED: "stands still",
 }  # fmt: skip
 MOVES_RIGHT = {"os": "A", "ws": "A", "is": "B"}
+STAYS = {"ws": "B", "is": "A"}
 ENTERS_ABOVE = {"os": "↓ B", "ws": "↓ B, to stay", "is": "↓ A, to stay"}
 
 
@@ -172,5 +173,6 @@ def _meaning(step: Step) -> str:
     if step.view == "heat":
         return "number:\nproducts\nso far"
     below = "bold: the\nsum so far"
-    shadow = "" if step.setup.dataflow == "os" else "\ncolored: the\nnext weight"
+    dataflow = step.setup.dataflow
+    shadow = "" if dataflow == "os" else f"\ncolored: the\nnext of {STAYS[dataflow]}"
     return f"a·b: what\nmeets now\n{below}{shadow}"

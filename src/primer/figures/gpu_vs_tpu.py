@@ -27,7 +27,7 @@ from primer.figures._gemm import canvas
 from primer.figures._picture import Picture, draw
 
 ALWAYS_COPIES, LITTLE_WORK = 0.9, 0.5  # of the time: then memory decides, whatever computes beside
-SMALL_LOSS = 0.05
+SMALL_LOSS, LEAST_SHOWN = 0.05, 0.0005
 OF_THE_TPU = (
     *(f"tpu-{name}" for name in ("title", "words", "copying", *LOOKS)),
     *(f"cell-{row}-{column}" for row in range(len(LOOKS) + 1) for column in (2, 3)),
@@ -75,7 +75,8 @@ class GpuVsTpuFigure(Picture):
 def title(found: BlockedGemm) -> str:
     """Machine, time, and share of its peak."""
     name = found.machine.name.removesuffix(" SXM5 80 GB")
-    return f"{name}: {units.text(found.time_s, 's', 3)}, {percent(found.peak_frac)} of its peak"
+    reached = percent(found.peak_frac) if found.peak_frac >= LEAST_SHOWN else "< 0.1 %"
+    return f"{name}: {units.text(found.time_s, 's', 3)}, {reached} of its peak"
 
 
 def waves_words(found: BlockedGemm) -> str:

@@ -189,7 +189,7 @@ def _flow(result: Step) -> str:
             "the others, and what passes there is padding."
             if unused
             else "All cells multiply. Each number that enters is used in every cell of its row or "
-            "column on the way, and memory is asked for it once."
+            "column on the way, and memory is asked once for all of them."
         )
     if is_streaming[0, 0]:
         return (
@@ -250,7 +250,8 @@ EXPLORABLE = Explorable(
         "one multiply-add for each cell and cycle; cycles are counted from the first word that "
         "enters to the last product, without moving held sums out; a fold that does not fill the "
         "array takes as long as a full one; sums outside the array are added up for free. Of "
-        f"128 × 128 cells a square stands for {GROUP} × {GROUP}, and one cycle in {EVERY} is shown."
+        f"128 × 128 cells a square stands for {GROUP} × {GROUP} and shows what the first of them "
+        f"does; one cycle in {EVERY} is shown."
     ),
     is_valid=is_valid,
 )  # fmt: skip

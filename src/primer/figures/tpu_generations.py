@@ -177,8 +177,10 @@ EXPLORABLE = Explorable(
     sentence=sentence,
     assumes=(
         "numbers per chip, as the sources of the hardware tables print them, peaks dense and links "
-        "one way; a dash where the tables have nothing. Arrays and memories are drawn to scale; "
-        "strips are logarithmic, from the smallest to the largest of all TPUs. v5e and v5p both "
+        "one way; a dash where the tables have nothing. Where one memory size is printed in GB and "
+        "the other in GiB, their ratio is off by 7 %; that of 8 bits or fewer compares the fastest "
+        "format of each. Arrays and memories are drawn to scale; strips are logarithmic, from the "
+        "smallest to the largest of all TPUs. v5e and v5p both "
         "follow v4; v6e follows v5e, 7x follows v5p, and both announced ones follow 7x."
     ),
 )  # fmt: skip
