@@ -208,7 +208,7 @@ MACHINES = st.builds(
 SIZES = st.integers(1, 40)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(machine=MACHINES, m=SIZES, n=SIZES, k=SIZES)
 def test_the_sum_takes_as_long_as_the_events(machine, m, n, k):
     found = blocked_gemm.run(machine, m, n, k)
@@ -249,7 +249,7 @@ def test_blocks_and_waves_are_those_of_the_waves():
 # ---- properties
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(machine=MACHINES, m=SIZES, n=SIZES, k=SIZES)
 def test_laws_of_any_product(machine, m, n, k):
     found = blocked_gemm.run(machine, m, n, k)
@@ -271,7 +271,7 @@ def test_laws_of_any_product(machine, m, n, k):
 
 
 @given(m=st.integers(1, 5000), n=st.integers(1, 5000), k=st.integers(1, 5000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_product_beats_the_roofline(m, n, k):
     for chip, machine in ((H100, GPU), (V5E, TPU)):
         found = blocked_gemm.run(machine, m, n, k)

@@ -203,7 +203,7 @@ SMALL = st.integers(1, 4).flatmap(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(program=SMALL)
 def test_no_smaller_interval_exists(program):
     slots = {**bundles.TOY, "alu": 1}
@@ -212,7 +212,7 @@ def test_no_smaller_interval_exists(program):
     assert not any(can_start(program, slots, x) for x in range(1, found.interval_cycles))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(program=SMALL)
 def test_laws_of_any_program(program):
     pipelined = bundles.schedule(program, n_tiles=3)

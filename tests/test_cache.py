@@ -179,7 +179,7 @@ def machines(draw):
 STREAMS = st.lists(st.tuples(st.integers(0, 40), st.booleans()), max_size=150)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(machines(), STREAMS, st.sampled_from(INCLUSIONS), st.integers(1, 2**33))
 def test_the_plain_simulator_counts_the_same(levels, stream, inclusion, scale):
     lines = [line * scale for line, _ in stream]
@@ -193,7 +193,7 @@ def test_the_plain_simulator_counts_the_same(levels, stream, inclusion, scale):
         assert level == {name: counts[name] for name in COUNTS}
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(INCLUSIONS), st.sampled_from(cache.POLICIES))
 def test_long_streams_too(seed, inclusion, policy):
     """Long enough for the log of the shadow to be sorted and compacted many times."""
@@ -208,7 +208,7 @@ def test_long_streams_too(seed, inclusion, policy):
         assert level == {name: counts[name] for name in COUNTS}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(machines(), STREAMS, st.sampled_from(INCLUSIONS))
 def test_events_add_up_to_the_counts(levels, stream, inclusion):
     addresses = np.array([64 * line for line, _ in stream], dtype=np.int64)
@@ -234,7 +234,6 @@ def test_events_add_up_to_the_counts(levels, stream, inclusion):
 # ---- properties
 
 
-@settings(deadline=None)
 @given(machines(), STREAMS, st.sampled_from(INCLUSIONS))
 def test_counts_hold_together(levels, stream, inclusion):
     addresses = np.array([64 * line for line, _ in stream], dtype=np.int64)

@@ -106,7 +106,7 @@ def _torch_options(conv):
     return {name: getattr(conv, name) for name in names}
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(convolutions(), st.integers(0, 2**31))
 def test_product_of_patches_equals_torch(conv, seed):
     rng = np.random.default_rng(seed)
@@ -135,7 +135,7 @@ def test_product_of_patches_equals_torch(conv, seed):
     assert np.array_equal(ours.transpose(0, 3, 1, 2), theirs)  # small integers: exact
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(convolutions())
 def test_counts_agree_with_the_patches_themselves(conv):
     rows, columns = conv.patch_matrix_shape

@@ -139,7 +139,7 @@ def grown(inner):
 PROGRAMS = st.recursive(LEAVES, grown, max_leaves=8)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(PROGRAMS, per_lane(st.booleans()))
 def test_any_program(program, mask):
     if not any(mask):
@@ -178,7 +178,7 @@ def meeting_place(graph, start):
     return next((block for block in paths[0][1:] if block in common), None)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(1, 7).flatmap(
     lambda n: st.lists(st.lists(st.integers(0, n - 1), max_size=3), min_size=n, max_size=n)
 ))  # fmt: skip

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from primer import exercises, hardware
@@ -179,7 +179,6 @@ _ANY = st.one_of(
 
 
 @pytest.mark.parametrize("name", KINDS)
-@settings(deadline=None)
 @given(answer=_ANY)
 def test_no_answer_raises(name, answer):
     verdict = KINDS[name].grade(answer)
@@ -193,7 +192,6 @@ def test_no_hostile_object_raises(name):
         assert KINDS[name].grade(answer).is_right is False
 
 
-@settings(deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False, width=32))
 def test_reading_is_the_inverse_of_writing(value):
     assert _read(repr(value)) == value

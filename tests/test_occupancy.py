@@ -234,7 +234,7 @@ LAUNCHES = {
 
 
 @given(name=st.sampled_from(NAMES), **LAUNCHES)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_as_many_as_move_in_one_by_one(name, threads, registers, shared, percent, barriers):
     gpu = capabilities.load(name)
     found = launch(
@@ -247,7 +247,7 @@ def test_as_many_as_move_in_one_by_one(name, threads, registers, shared, percent
 
 
 @given(name=st.sampled_from(NAMES), **LAUNCHES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_a_number_gives_what_an_array_gives(name, threads, registers, shared, percent, barriers):
     options = {"carveout_percent": percent}
     one = launch(name, threads, registers, shared, barriers_per_block=barriers, **options)
@@ -282,7 +282,7 @@ def test_more_of_anything_never_fits_more_often(name):
     name=st.sampled_from(NAMES), threads=st.integers(1, 1024), n_blocks=st.integers(1, 32),
     opt_in=st.booleans(),
 )  # fmt: skip
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_an_allowance_is_the_last_that_fits(name, threads, n_blocks, opt_in):
     gpu = capabilities.load(name)
     most = min(gpu.max_warps_per_sm // -(-threads // 32), gpu.max_blocks_per_sm)
@@ -344,7 +344,7 @@ def test_arrays_cannot_be_changed_and_say_their_shape():
         ({"carveout_percent": -1}, "carveout_percent must be an integer of at least 0; got -1"),
         (
             {"threads_per_block": [1, 2], "registers_per_thread": [1, 2, 3]},
-            r"arrays must broadcast to one shape; got \(2,\), \(3,\)",
+            r"arrays must broadcast to one shape; got threads \(2,\), registers \(3,\)",
         ),
     ],
 )

@@ -184,7 +184,7 @@ WHERE = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(SIZE, SIZE, SIZE, WHERE)
 def test_the_run_and_the_closed_form_agree(m, n, k, where):
     run = both(m, n, k, where)
@@ -205,7 +205,7 @@ def test_the_run_and_the_closed_form_agree(m, n, k, where):
     assert (np.diff(folds.end_cycle) >= 0).all()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(SIZE, SIZE, SIZE, WHERE, st.floats(0.5, 50), st.floats(1, 4))
 def test_more_bandwidth_and_shadows_never_slow_down(m, n, k, where, bandwidth, factor):
     less, more = (
@@ -227,7 +227,7 @@ def test_more_bandwidth_and_shadows_never_slow_down(m, n, k, where, bandwidth, f
     assert clipped.n_cycles <= full.n_cycles
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(SIZE, SIZE, SIZE, st.integers(1, 6), st.integers(1, 6), st.booleans())
 def test_cycles_per_fold(m, n, k, rows, cols, is_clipped):
     for dataflow in systolic.DATAFLOWS:

@@ -118,7 +118,7 @@ def in_order(run, dataflow):
     }[dataflow]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(SIZE, SIZE, SIZE, st.integers(1, 4), st.integers(1, 4), st.booleans())
 def test_every_product_is_where_it_has_to_be(m, n, k, rows, cols, overlaps):
     rng = np.random.default_rng(m + 10 * n + 100 * k)
@@ -140,7 +140,7 @@ def test_every_product_is_where_it_has_to_be(m, n, k, rows, cols, overlaps):
 # ---- motion: each word comes from a neighbor
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     SIZE, SIZE, SIZE, st.integers(1, 4), st.integers(1, 4), st.sampled_from(systolic.DATAFLOWS),
     st.booleans(), st.sampled_from(systolic.EDGES), st.sampled_from([None, 1, 3]),

@@ -211,7 +211,7 @@ def nests(draw):
     return sizes, options
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(nests())
 def test_the_stream_is_what_the_loops_say(nest):
     sizes, options = nest
@@ -225,7 +225,7 @@ def test_the_stream_is_what_the_loops_say(nest):
     assert not stream.addresses.flags.writeable
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     nests(),
     st.lists(
@@ -261,7 +261,7 @@ def test_generated_and_listed_count_the_same_when_large(order, inclusion, policy
     assert tiling.replay(40, 50, 36, levels, inclusion=inclusion, **options) == listed
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(nests())
 def test_the_product_is_right(nest):
     (m, n, k), options = nest
@@ -303,7 +303,7 @@ def aligned(draw):
     return (m, n, k), options
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(aligned(), st.sampled_from([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 4096]))
 def test_closed_forms_are_exact_where_they_say_so(nest, n_lines):
     sizes, options = nest

@@ -163,7 +163,7 @@ def test_c7_four_schedulers_issue_four_at_most(n_warps, ipc):
     st.integers(1, 40), st.integers(1, 6), st.integers(1, 30), st.integers(0, 6),
     st.sampled_from(POLICIES),
 )  # fmt: skip
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_c7_no_machine_issues_more_than_it_has_schedulers(n_warps, n, latency, alu, policy):
     run = schedule(
         n_warps, latency_cycles=latency, alu_per_load=alu, policy=policy, n_schedulers=n
@@ -234,7 +234,7 @@ def told(issues, n_cycles, n_warps, n_schedulers):
 
 
 @given(machines(), st.integers(1, 4))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 def test_a_second_simulator_agrees_in_every_cycle(machine, n_passes):
     run = schedule(**machine, n_iterations=n_passes, record_cycles=150)
     issues = second(machine, 5000, n_passes)
@@ -252,7 +252,7 @@ def test_a_second_simulator_agrees_in_every_cycle(machine, n_passes):
 
 
 @given(machines())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_the_steady_state_repeats_for_ever(machine):
     steady = schedule(**machine).steady
     first, period = steady.first_cycle, steady.period_cycles
@@ -277,7 +277,7 @@ def test_the_steady_state_repeats_for_ever(machine):
 
 
 @given(machines())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_little(machine):
     """N = X·R, with N counted cycle by cycle, and R with its queue."""
     steady = schedule(**machine).steady
@@ -293,7 +293,7 @@ def test_little(machine):
 
 
 @given(machines())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_closed_forms(machine):
     machine.pop("n_schedulers")
     run, bound = schedule(**machine), issue_bound(**machine)

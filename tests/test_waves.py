@@ -131,7 +131,7 @@ def test_a_sweep_is_a_staircase():
 # ---- a second method: blocks handed out one by one
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     m=st.integers(1, 900), n=st.integers(1, 900), tile=st.sampled_from([32, 64, (128, 32)]),
     n_sms=st.integers(1, 40), together=st.integers(1, 3),
@@ -143,7 +143,7 @@ def test_the_scheduler_takes_as_long_as_the_formula(m, n, tile, n_sms, together)
     assert run.utilization_frac == pytest.approx(found.utilization_frac + found.edge_frac)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(n_blocks=st.integers(1, 200), n_sms=st.integers(1, 20), parts=st.integers(1, 4))
 def test_splits_take_as_long_as_shorter_blocks(n_blocks, n_sms, parts):
     found = waves.count(n_blocks, 1, tile=1, n_sms=n_sms, n_splits=parts)
@@ -167,7 +167,7 @@ def test_two_blocks_share_a_multiprocessor_by_hand():
     assert uneven.end_tiles.tolist() == [2.0, 4.0]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     work=st.lists(st.floats(0.01, 10), min_size=1, max_size=60),
     n_sms=st.integers(1, 12), together=st.integers(1, 3),

@@ -57,7 +57,7 @@ def critical_path(program: Program) -> int:
     far = 1 + sum(need.cycles for need in program.needs)
     heights = longest(program, far)
     if heights is None:
-        _checks.fail("needs", "lead in no circle within a tile", "one that does")
+        _checks.fail("needs", "lead in no circle within a tile", program.needs)
     return 1 + max(heights)
 
 

@@ -212,8 +212,10 @@ def _amounts(name: str, given: ArrayLike) -> Floats:
     rule = "be one number, or a sequence of one for each tile"
     try:
         found = np.asarray(given)
-    except (ValueError, TypeError, OverflowError):
+    except Exception:  # of arrays from elsewhere: whatever their library raises
         _checks.fail(name, rule, given)
+    if np.ma.is_masked(given):
+        _checks.fail(name, "have no masked element", given)
     if found.dtype.kind not in "iuf" or found.ndim > 1 or found.size == 0:
         _checks.fail(name, rule, given)
     if found.size > MOST_TILES:

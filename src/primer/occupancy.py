@@ -32,7 +32,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from primer import _checks, capabilities
+from primer import _arrays, _checks, capabilities
 from primer import _occupancyrules as _rules
 from primer._occupancyresult import Occupancy
 from primer._occupancyrules import NO_LIMIT, Limits
@@ -110,14 +110,21 @@ def calculate(
     """
     gpu = _capability(capability)
     launch = _Launch(
-        threads=_numbers("threads_per_block", threads_per_block, 1, gpu.max_threads_per_block),
-        registers=_numbers(
-            "registers_per_thread", registers_per_thread, 0, gpu.max_registers_per_thread
+        threads=_arrays.wholes(
+            "threads_per_block", threads_per_block, minimum=1, maximum=gpu.max_threads_per_block
         ),
-        shared_bytes=_numbers("shared_bytes_per_block", shared_bytes_per_block, 0),
-        barriers=_numbers("barriers_per_block", barriers_per_block, 0, _MOST_BARRIERS),
-        loads=_numbers("loads_in_flight", loads_in_flight, 1, _MOST_LOADS),
-        load_bytes=_numbers("load_bytes", load_bytes, 1, _MOST_LOADS),
+        registers=_arrays.wholes(
+            "registers_per_thread",
+            registers_per_thread,
+            minimum=0,
+            maximum=gpu.max_registers_per_thread,
+        ),
+        shared_bytes=_arrays.wholes("shared_bytes_per_block", shared_bytes_per_block, minimum=0),
+        barriers=_arrays.wholes(
+            "barriers_per_block", barriers_per_block, minimum=0, maximum=_MOST_BARRIERS
+        ),
+        loads=_arrays.wholes("loads_in_flight", loads_in_flight, minimum=1, maximum=_MOST_LOADS),
+        load_bytes=_arrays.wholes("load_bytes", load_bytes, minimum=1, maximum=_MOST_LOADS),
     )
     may_more, percent = _checks.flag("opt_in", opt_in), carveout_percent
     if percent is not None:
@@ -138,7 +145,7 @@ class _Launch(NamedTuple):
 
 def _place(gpu: Capability, launch: _Launch, opt_in: bool, percent: int | None) -> Occupancy:
     """Apply all rules, and give every result the shape of all arguments together."""
-    shape = _shape(launch)
+    shape = _arrays.common_shape(launch._asdict())
     n_warps = _rules.warps(gpu, launch.threads)
     registers, by_registers = _rules.registers(gpu, n_warps, launch.registers)
     shared, by_shared = _rules.shared_memory(
@@ -156,50 +163,17 @@ def _place(gpu: Capability, launch: _Launch, opt_in: bool, percent: int | None) 
     each = launch.loads * launch.load_bytes
     return Occupancy(
         capability=gpu,
-        threads_per_block=_shaped(launch.threads, shape),
-        registers_per_thread=_shaped(launch.registers, shape),
-        shared_bytes_per_block=_shaped(launch.shared_bytes, shape),
+        threads_per_block=_arrays.shaped(launch.threads, shape),
+        registers_per_thread=_arrays.shaped(launch.registers, shape),
+        shared_bytes_per_block=_arrays.shaped(launch.shared_bytes, shape),
         opt_in=opt_in,
-        n_blocks=_shaped(n_blocks, shape),
-        n_warps_per_block=_shaped(n_warps, shape),
-        limits=Limits(*(_shaped(allowed, shape) for allowed in limits)),
-        load_bytes_per_thread=_shaped(each, shape),
-        allocated_registers_per_block=_shaped(registers, shape),
-        allocated_shared_bytes_per_block=_shaped(shared, shape),
+        n_blocks=_arrays.shaped(n_blocks, shape),
+        n_warps_per_block=_arrays.shaped(n_warps, shape),
+        limits=Limits(*(_arrays.shaped(allowed, shape) for allowed in limits)),
+        load_bytes_per_thread=_arrays.shaped(each, shape),
+        allocated_registers_per_block=_arrays.shaped(registers, shape),
+        allocated_shared_bytes_per_block=_arrays.shaped(shared, shape),
     )
-
-
-def _numbers(name: str, value: Any, minimum: int, maximum: int = _checks.LARGEST_WHOLE) -> Any:
-    """An integer, or an array of integers that may also come as list, tuple or range."""
-    if not _checks.is_a(value, np.ndarray, list, tuple, range):
-        return _checks.whole(name, value, minimum=minimum, maximum=maximum)
-    try:
-        found = np.asarray(value)
-    except (ValueError, TypeError, OverflowError):
-        _checks.fail(name, "be an integer or an array of integers", value)
-    if found.size == 0:
-        _checks.fail(name, "not be empty", value)
-    if found.dtype.kind not in "iu":
-        _checks.fail(name, "be an integer or an array of integers", value)
-    wrong = found[(found < minimum) | (found > maximum)]
-    if wrong.size:
-        _checks.whole(name, wrong[0], minimum=minimum, maximum=maximum)
-    return found.astype(np.int64)
-
-
-def _shape(launch: _Launch) -> tuple[int, ...]:
-    """What all arguments together broadcast to; () for numbers."""
-    shapes = [np.shape(value) for value in launch]
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError:
-        known = ", ".join(str(shape) for shape in shapes if shape)
-        raise ValueError(f"arrays must broadcast to one shape; got {known}") from None
-
-
-def _shaped(value: Any, shape: tuple[int, ...]) -> Any:
-    """A plain int, or a read-only view of the whole shape."""
-    return np.broadcast_to(value, shape) if shape else int(value)
 
 
 def _capability(capability: str | Capability) -> Capability:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import quickjs
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from primer.exercises import Number, bank, slips
@@ -278,7 +278,6 @@ _ARITHMETIC = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(_ARITHMETIC, min_size=20, max_size=40))
 def test_arithmetic_is_the_same_on_the_page(texts: list[str]) -> None:
     exercise = Number(lambda: 0.5)
