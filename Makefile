@@ -10,8 +10,8 @@ BOOK_READY := $(VENV)/.book-installed
 DEV_READY := $(VENV)/.dev-installed
 TIME = $(PY) -m primer_book.ledger time
 PORT ?= 8000
-# Processes for the tests: 2 pays once the browser tests take minutes.
-JOBS ?= 0
+# Processes for the tests.
+JOBS ?= 2
 WITHOUT_SLOW := not slow
 BENCHMARKS := cache matmul occupancy warps systolic
 UNIT := not built and not browser and not lab and not slow

@@ -8,7 +8,6 @@ Seconds depend on the machine; ratios hardly do. Nothing here passes or fails.
 from __future__ import annotations
 
 import argparse
-import gzip
 import io
 import statistics
 import subprocess
@@ -19,8 +18,6 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlparse
-from urllib.request import url2pathname
 
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
@@ -32,7 +29,6 @@ from primer.explore.frames import FrameRenderer
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 SITE = ROOT / "_build" / "html"
-TEXT = {".html", ".css", ".js", ".svg", ".json", ".txt"}
 
 
 @dataclass(frozen=True)
@@ -157,17 +153,18 @@ def page_lines() -> Iterator[Line]:
 
 
 def _page(browser: Any, name: str) -> Iterator[Line]:
+    from tests.book import weight
     from tests.browser import explorables
 
     page = browser.new_page()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto((SITE / f"{name}.html").as_uri(), wait_until="load")
-    plain = packed(SITE / f"{name}.html")
-    weight = sum(packed(path) for path in files(asked))
+    plain = weight.packed(SITE / f"{name}.html")
+    whole = sum(weight.packed(path) for path in weight.files(asked))
     beside = f"its HTML alone, {plain / 1e3:.0f} kB"
-    yield Line(f"{name}: first load, packed", f"{weight / 1e3:.0f} kB", beside, weight / plain)
-    for figure in page.locator("figure.explorable[data-explorable]").all():
+    yield Line(f"{name}: first load, packed", f"{whole / 1e3:.0f} kB", beside, whole / plain)
+    for figure in page.query_selector_all("figure.explorable[data-explorable]"):
         for control in explorables.controls(figure):
             if control.kind != "range":
                 continue
@@ -177,18 +174,6 @@ def _page(browser: Any, name: str) -> Iterator[Line]:
             beside = f"its script, {script:.1f} ms"
             yield Line(what, f"{painted:.1f} ms", beside, painted / max(script, 0.1))
     page.close()
-
-
-def files(urls: Sequence[str]) -> list[Path]:
-    """Files behind `file:` addresses, each once."""
-    paths = (Path(url2pathname(unquote(urlparse(u).path))) for u in urls if u.startswith("file:"))
-    return [path for path in dict.fromkeys(paths) if path.is_file()]
-
-
-def packed(path: Path) -> int:
-    """Bytes on the wire: text is sent gzipped, fonts and pictures are packed already."""
-    data = path.read_bytes()
-    return len(gzip.compress(data, 6)) if path.suffix in TEXT else len(data)
 
 
 PARTS: dict[str, Callable[[], Iterator[Line]]] = {

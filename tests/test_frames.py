@@ -149,7 +149,7 @@ def test_compact_shortens_attributes_and_leaves_text_alone():
     )
     assert compact(text) == (
         '<g><text style="fill: var(--pr-compute,#0b6e99)" x="1.2">3.35 TB/s  at 0.01</text>'
-        '<path d="M 1 2 L -0 7"/></g>'
+        '<path d="M1 2l-1 5"/></g>'
     )
     assert compact('<a fill="#123456"/>') == '<a fill="#123456"/>'
 

@@ -18,9 +18,43 @@ OURS = (
     ".lies, .deeper"
 )
 
-_RUN = """async ([tags, ours]) => {
+#: Rules about colors: all that another color scheme can change.
+OF_COLOR = ("color-contrast", "link-in-text-block")
+
+# Of text that looks alike, three pieces are marked (one may be covered): contrast takes most of
+# the time, and is the same for the rest. Alike is what has the same colors, size and weight on
+# the same grounds.
+_MARK = """() => {
+  const looks = new Map(), seen = new Map();
+  const ground = element => {
+    if (!element) return '';
+    if (!looks.has(element)) {
+      const style = getComputedStyle(element);
+      const own = [style.backgroundColor, style.backgroundImage, style.opacity, style.filter];
+      const isClear = own.join() === 'rgba(0, 0, 0, 0),none,1,none';
+      const below = ground(element.parentElement);
+      looks.set(element, isClear ? below : `${below} > ${own}`);
+    }
+    return looks.get(element);
+  };
+  document.querySelectorAll('[data-look]').forEach(e => e.removeAttribute('data-look'));
+  for (const element of document.body.querySelectorAll('*')) {
+    const isText = [...element.childNodes].some(n => n.nodeType === 3 && n.nodeValue.trim());
+    if (!isText && !('value' in element)) continue;
+    const style = getComputedStyle(element);
+    const look = [ground(element), style.color, style.fontSize, style.fontWeight, style.position,
+      style.textShadow, element.localName, element.checkVisibility({visibilityProperty: true}),
+      element.matches(':disabled') || element.closest('label')?.control?.disabled].join();
+    const n = seen.get(look) ?? 0;
+    if (n < 3) element.dataset.look = '';
+    seen.set(look, n + 1);
+  }
+  axe.configure({rules: [{id: 'color-contrast', selector: '[data-look]'}]});
+}"""
+
+_RUN = """async ([only, ours]) => {
   const found = await axe.run(document, {
-    runOnly: {type: 'tag', values: tags}, resultTypes: ['violations'],
+    runOnly: only, resultTypes: ['violations'],
     preload: false,  // it would fetch style sheets, which a page from a file may not
   });
   return found.violations.flatMap(rule => rule.nodes.map(node => {
@@ -67,10 +101,14 @@ def script() -> str:
     return (files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
 
 
-def findings(page: Page) -> list[Finding]:
-    """All violations on the page as it stands."""
-    page.evaluate(script())
-    return [Finding(**raw) for raw in page.evaluate(_RUN, [list(TAGS), OURS])]
+def findings(page: Page, *, only_colors: bool = False) -> list[Finding]:
+    """All violations on the page as it stands; only those of color where the rest is known."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(script())
+    page.evaluate(_MARK)
+    kind, values = ("rule", OF_COLOR) if only_colors else ("tag", TAGS)
+    only = {"type": kind, "values": list(values)}
+    return [Finding(**raw) for raw in page.evaluate(_RUN, [only, OURS])]
 
 
 def unexcused(found: Iterable[Finding], excused: Iterable[Excused]) -> list[Finding]:

@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import functools
 import http.server
-import re
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Route, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.browser import chromium
+from tests.browser.visits import VIEWPORT_HEIGHT, Scheme, Visits, Watch, open_context
 
 HERE = Path(__file__).parent
-FOREIGN = re.compile(r"^(?!(?:file|data|blob|about|chrome-error):|(?:http|ws)://127\.0\.0\.1[:/])")
-VIEWPORT_HEIGHT = 900
-Scheme = str
+HAS_FAILED = pytest.StashKey[bool]()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(HERE):
             item.add_marker("browser")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Let fixtures know that their test has failed."""
+    report = yield
+    if report.failed:
+        item.stash[HAS_FAILED] = True
+    return report
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -41,32 +47,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.write("\n".join([*lines, ""]))
 
 
-@dataclass
-class Watch:
-    """What a page should never do, as it did it."""
-
-    errors: list[str] = field(default_factory=list)
-    foreign: list[str] = field(default_factory=list)
-
-    def follow(self, page: Page) -> None:
-        """Note the page's errors and foreign requests from now on."""
-        page.on("console", lambda m: self.errors.append(m.text) if m.type == "error" else None)
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("request", lambda request: self.note(request.url))
-        page.on("websocket", lambda socket: self.note(socket.url))
-
-    def note(self, url: str) -> None:
-        if FOREIGN.match(url):
-            self.foreign.append(url)
-
-    def assert_quiet(self) -> None:
-        """Fail with all that was noted."""
-        assert not self.errors, f"errors on the page: {self.errors}"
-        assert not self.foreign, f"requests to other origins: {self.foreign}"
-
-
 class PageOf(Protocol):
-    """Opens a built page by its document name."""
+    """Opens a built page by its document name, anew."""
 
     def __call__(
         self,
@@ -109,22 +91,14 @@ def static_server(site: Path) -> Iterator[str]:
         thread.join()
 
 
-def _cut(route: Route) -> None:
-    route.abort("internetdisconnected")
-
-
 @pytest.fixture
 def watched(browser: Browser) -> Iterator[Callable[..., tuple[BrowserContext, Watch]]]:
     """Makes contexts that reach nothing but this machine; at the end all must have been quiet."""
     made: list[tuple[BrowserContext, Watch]] = []
 
     def make(**options: Any) -> tuple[BrowserContext, Watch]:
-        context = browser.new_context(**options)
-        context.route(FOREIGN, _cut)
-        watch = Watch()
-        context.on("page", watch.follow)
-        made.append((context, watch))
-        return context, watch
+        made.append(open_context(browser, **options))
+        return made[-1]
 
     yield make
     for context, _ in made:
@@ -162,3 +136,21 @@ def page_of(
         return page
 
     return open_page
+
+
+@pytest.fixture(scope="session")
+def visits(site: Path, browser: Browser) -> Iterator[Visits]:
+    """The page that is open, for all tests."""
+    made = Visits(site, browser)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def visit(visits: Visits, request: pytest.FixtureRequest) -> Iterator[Visits]:
+    """Shows built pages, shared with other tests; at the end the page must have been quiet."""
+    yield visits
+    watch = visits.watch
+    if watch.errors or watch.foreign or request.node.stash.get(HAS_FAILED, False):
+        visits.close()  # the next test finds a page that is as it should be
+    watch.assert_quiet()

@@ -12,19 +12,64 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import ElementHandle, Locator, Page
 
 from primer.explore.explorable import Explorable, key
 
-_SHOWN = """figure => ({
+#: A picture as a few numbers, for pictures are only ever compared.
+DIGEST = """text => {
+  let a = 0x811c9dc5, b = 0;
+  for (let i = 0; i < text.length; i++) {
+    a = Math.imul(a ^ text.charCodeAt(i), 0x01000193);
+    b = Math.imul(b + text.charCodeAt(i), 0x9e3779b1) ^ (b >>> 13);
+  }
+  return `${text.length} ${a} ${b}`;
+}"""
+
+_SHOWN = f"""figure => ({{
   state: figure.dataset.state ?? null,
   rows: [...figure.querySelectorAll('table.readout tr[data-name]')]
     .map(row => [row.dataset.name, row.dataset.value, row.dataset.unit]),
   sentence: figure.querySelector('.sentence')?.textContent.trim() ?? '',
-  pictures: [...figure.querySelectorAll('.frame svg')].map(svg => svg.outerHTML),
-})"""
+  pictures: [...figure.querySelectorAll('.frame svg')].map(svg => ({DIGEST})(svg.outerHTML)),
+}})"""
 
-_CHANGED = """([figure, before]) => (figure.dataset.state ?? null) !== before"""
+# Waits until the state is another one (the first move also loads the frames), and reads it.
+_CHANGED = f"""async ([figure, before, ms]) => {{
+  const end = performance.now() + ms;
+  while (figure.dataset.state === before) {{
+    if (performance.now() > end) throw new Error(`still in state ${{before}}`);
+    await new Promise(done => setTimeout(done));
+  }}
+  return ({_SHOWN})(figure);
+}}"""
+
+_VALUE = """([figure, name]) => {
+  const input = figure.querySelector(`[data-control="${name}"]`);
+  return [input.type === 'checkbox' ? String(input.checked) : input.value, figure.dataset.state];
+}"""
+
+_CHOOSE = """([figure, name, value]) => {
+  const input = figure.querySelector(`[data-control="${name}"]`);
+  const option = [...input.options].find(o => o.value === value);
+  if (input.value === value || option.disabled) return false;
+  input.focus();
+  input.value = value;
+  for (const kind of ['input', 'change']) input.dispatchEvent(new Event(kind, {bubbles: true}));
+  return true;
+}"""
+
+_IS_IN = """([figure, wanted]) => {
+  const state = Object.entries(JSON.parse(figure.dataset.state));
+  return state.length === Object.keys(wanted).length
+    && state.every(([name, value]) => wanted[name] === value);
+}"""
+
+# By way of the address, as a reader's link would.
+_OPEN = """([figure, state]) => {
+  const query = Object.entries(JSON.parse(state)).map(([k, v]) => `${k}=${encodeURIComponent(v)}`);
+  location.hash = `${figure.id}?${query.join('&')}`;
+}"""
 
 _CONTROLS = """figure => [...figure.querySelectorAll('[data-control]')].map(input => ({
   name: input.dataset.control,
@@ -53,6 +98,10 @@ _LATENCY = """async ([figure, name, n]) => {
 #: What one press of a key on a slider should reach, ends first.
 RANGE_KEYS = ("Home", "ArrowRight", "ArrowRight", "End", "ArrowLeft")
 MOST_OPTIONS = 8
+WAIT_MS = 15_000
+
+#: A handle is faster, a locator finds a figure that was replaced.
+Figure = Locator | ElementHandle
 
 
 @dataclass(frozen=True)
@@ -74,15 +123,18 @@ class Control:
     options: tuple[str, ...]
 
 
-def shown(figure: Locator) -> Shown:
+def shown(figure: Figure) -> Shown:
     """What the figure shows now."""
-    raw = figure.evaluate(_SHOWN)
+    return _decoded(figure.evaluate(_SHOWN))
+
+
+def _decoded(raw: dict[str, Any]) -> Shown:
     assert raw["state"], "the figure has no data-state"
     rows = tuple(tuple(row) for row in raw["rows"])
     return Shown(json.loads(raw["state"]), rows, raw["sentence"], tuple(raw["pictures"]))
 
 
-def controls(figure: Locator) -> list[Control]:
+def controls(figure: Figure) -> list[Control]:
     """The figure's controls, in their order."""
     return [
         Control(raw["name"], raw["kind"], tuple(raw["options"]))
@@ -90,50 +142,42 @@ def controls(figure: Locator) -> list[Control]:
     ]
 
 
-def control(figure: Locator, name: str) -> Locator:
-    """The native control of that name."""
-    return figure.locator(f'[data-control="{name}"]')
+def find(page: Page, explorable_id: str) -> ElementHandle:
+    """The figure of that id."""
+    found = page.query_selector(f'figure.explorable[data-explorable="{explorable_id}"]')
+    assert found, f"{explorable_id} is not on the page"
+    return found
 
 
-def moves(figure: Locator, moved: Control) -> Iterator[str]:
-    """Make the control's moves one by one by keyboard; each is named after it was made."""
-    handle = control(figure, moved.name)
-    if moved.kind == "range":
-        for pressed in RANGE_KEYS:
-            yield from _move(figure, handle, pressed)
-    elif moved.kind == "checkbox":
-        for _ in range(2):
-            yield from _move(figure, handle, "Space")
-    else:
+def moves(page: Page, figure: ElementHandle, moved: Control) -> Iterator[Shown]:
+    """Make the control's moves one by one by keyboard; what the figure shows after each."""
+    if moved.kind == "select":
         for value in moved.options[:MOST_OPTIONS]:
-            yield from _choose(figure, handle, value)
-
-
-def _move(figure: Locator, handle: Locator, pressed: str) -> Iterator[str]:
-    read = "e => e.type === 'checkbox' ? String(e.checked) : e.value"
-    value, before = handle.evaluate(read), figure.get_attribute("data-state")
-    handle.focus()
-    handle.press(pressed)
-    if handle.evaluate(read) != value:  # at its end a slider rightly stays
-        _settle(figure, before)
-        yield pressed
-
-
-def _choose(figure: Locator, handle: Locator, value: str) -> Iterator[str]:
-    if handle.evaluate("e => e.value") == value:
+            before = figure.get_attribute("data-state")
+            if page.evaluate(_CHOOSE, [figure, moved.name, value]):
+                yield _changed(page, figure, before)
         return
-    if handle.locator(f'option[value="{value}"]').evaluate("e => e.disabled"):
-        return  # another choice has made it impossible since
-    before = figure.get_attribute("data-state")
-    handle.focus()
-    handle.select_option(value)
-    _settle(figure, before)
-    yield value
+    figure.eval_on_selector(f'[data-control="{moved.name}"]', "e => e.focus()")
+    for pressed in RANGE_KEYS if moved.kind == "range" else ("Space", "Space"):
+        value, before = page.evaluate(_VALUE, [figure, moved.name])
+        page.keyboard.press(pressed)
+        if page.evaluate(_VALUE, [figure, moved.name])[0] != value:  # at its end a slider stays
+            yield _changed(page, figure, before)
 
 
-def _settle(figure: Locator, before: str | None) -> None:
-    """Wait until the state is another one; the first move also loads the frames."""
-    figure.page.wait_for_function(_CHANGED, arg=[figure.element_handle(), before], timeout=15_000)
+def _changed(page: Page, figure: ElementHandle, before: str | None) -> Shown:
+    return _decoded(page.evaluate(_CHANGED, [figure, before, WAIT_MS]))
+
+
+def wait_for(page: Page, figure: ElementHandle, state: dict[str, Any]) -> None:
+    """Wait until the figure is in a state."""
+    page.wait_for_function(_IS_IN, arg=[figure, state], timeout=WAIT_MS)
+
+
+def bring_to(page: Page, figure: ElementHandle, state: str) -> None:
+    """Bring the figure to a state (as in its `data-state`) by way of the address."""
+    page.evaluate(_OPEN, [figure, state])
+    wait_for(page, figure, json.loads(state))
 
 
 def typed_state(explorable: Explorable, raw: dict[str, Any]) -> dict[str, Any]:
@@ -169,9 +213,9 @@ def assert_true_to_model(explorable: Explorable, now: Shown) -> None:
     assert len(now.pictures) == 1, f"{len(now.pictures)} pictures in {state}"
 
 
-def latency(page: Page, figure: Locator, name: str, n: int = 60) -> dict[str, list[float]]:
+def latency(page: Page, figure: ElementHandle, name: str, n: int) -> dict[str, list[float]]:
     """Milliseconds of `n` changes of a slider: of the script alone, and until painted."""
-    times: dict[str, list[float]] = page.evaluate(_LATENCY, [figure.element_handle(), name, n])
+    times: dict[str, list[float]] = page.evaluate(_LATENCY, [figure, name, n])
     return times
 
 

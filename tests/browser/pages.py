@@ -1,4 +1,4 @@
-"""The built pages, in the order of the book."""
+"""The built pages, in the order of the book, and the explorables that they show."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
+
+from primer_book import fingerprint
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -22,6 +25,20 @@ def names() -> list[str]:
 def chapters() -> list[str]:
     """The names of the chapters alone."""
     return [name for name in names() if name.startswith("chapters/")]
+
+
+def explorables() -> list[tuple[str, str]]:
+    """Page and id of every explorable that a page's source shows."""
+    return [
+        (name, shown)
+        for name in names()
+        for shown in fingerprint.explorables((ROOT / f"{name}.md").read_text("utf-8"))
+    ]
+
+
+def every(argument: str, names: list[str]) -> pytest.MarkDecorator:
+    """A test for each page; all tests of a module that share a page run one after the other."""
+    return pytest.mark.parametrize(argument, names, scope="module")
 
 
 def _walk(node: Any) -> Iterator[str]:

@@ -25,11 +25,11 @@ RATES = (
 )
 
 # A live figure is replaced as a whole, so it is looked up anew each time.
-_MOVED_ON = """([output, state, picture]) => {
+_MOVED_ON = f"""([output, state, picture]) => {{
   const figure = output.querySelector('figure.explorable');
   return figure && figure.dataset.state !== state
-    && figure.querySelector('.frame svg').outerHTML !== picture;
-}"""
+    && ({explorables.DIGEST})(figure.querySelector('.frame svg').outerHTML) !== picture;
+}}"""
 
 pytestmark = pytest.mark.lab
 

@@ -1,4 +1,4 @@
-"""The theme's files as the book ships them: smaller, and named after their content.
+"""The themes' files as the book ships them: smaller, and named after their content.
 
 Pure functions of installed packages and of the letters in use: no Sphinx here.
 """
@@ -10,10 +10,12 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
+import myst_nb
 import pydata_sphinx_theme
+import sphinx
 import sphinx_book_theme
 
-from primer_book import fonts
+from primer_book import fonts, purge
 from primer_book.fonts import Font
 from primer_book.letters import styled
 
@@ -21,6 +23,10 @@ FOLDER = "primer"
 _PYDATA = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme"
 _BOOK = Path(sphinx_book_theme.__file__).parent
 _BOOK_STATIC = _BOOK / "theme/sphinx_book_theme/static"
+_THEME_CSS = _PYDATA / "static/styles/pydata-sphinx-theme.css"
+_BOOK_CSS = _BOOK_STATIC / "styles/sphinx-book-theme.css"
+_BASIC_CSS = Path(sphinx.__file__).parent / "themes/basic/static/basic.css.jinja"
+_CELLS_CSS = Path(myst_nb.__file__).parent / "static/mystnb.css"
 
 _WEBFONTS = "static/vendor/fontawesome/webfonts/"
 ICONS = {
@@ -31,8 +37,11 @@ ICONS = {
 _ICON = re.compile(r"\bfa-[a-z0-9-]+")
 _ICON_RULE = re.compile(r'((?:\.fa-[a-z0-9-]+:{1,2}before,?)+)\{content:"\\([0-9a-f]+)"\}')
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
+_UTF8 = '@charset "UTF-8";'
 _SOURCE_MAP = re.compile(r"/\*# sourceMappingURL=.*?\*/|//# sourceMappingURL=\S+")
 _FACE = re.compile(r"@font-face\{[^}]*?webfonts/fa-(solid|regular|brands)-[^}]*\}")
+# Of Sphinx's own page frame, which the theme does not use: measures, and pictures not shipped.
+_FRAME = re.compile(r"[\w-]+:\s*(\{\{[^}]*\}\}|url\(\w+\.png\)[^;]*);")
 
 MATH_RULES = """
 math{font-family:"Primer Math","STIX Two Math","Cambria Math",math;font-size:1.08em}
@@ -93,6 +102,19 @@ def slim_css(css: str, icons: Iterable[str]) -> tuple[str, set[str], set[str]]:
     return re.sub(r"/\*(?!!).*?\*/", "", css, flags=re.S), signs, dropped
 
 
+def theme_css() -> str:
+    """The theme's whole style sheet."""
+    return _read(_THEME_CSS)
+
+
+def cut_sheets(theme: str, icons: Iterable[str]) -> tuple[purge.Purge, purge.Purge]:
+    """Sphinx's basic style sheet with the theme's; the book theme's with that of cells."""
+    basic = _FRAME.sub("", _read(_BASIC_CSS))
+    used = purge.words().union(icons)
+    first = purge.Purge(basic + theme, used, purge.variables())
+    return first, purge.Purge(_read(_BOOK_CSS) + _read(_CELLS_CSS), used, purge.variables())
+
+
 def named(stem: str, suffix: str, data: bytes) -> str:
     """Return a file name that changes with the content, so that no cache goes stale."""
     return f"{stem}.{fonts.digest(data)}{suffix}"
@@ -115,19 +137,17 @@ class Assets:
         self.files: dict[str, bytes] = {}
         self._store = store
         used = theme_icons() | set(icons)
-        css = (_PYDATA / "static/styles/pydata-sphinx-theme.css").read_text(encoding="utf-8")
-        css, self._signs, self.dropped_icons = slim_css(css, used)
-        self.theme_css = self._add("theme", ".css", self._own_icon_fonts(css))
-        self.book_css = self._add("book-theme", ".css", self._text(_BOOK_STATIC, "styles", ".css"))
-        self.fonts_css = self._add("fonts", ".css", self._text_fonts() + self._math(letters))
-        scripts = _PYDATA / "static/scripts"
-        self.scripts = [
-            self._add(stem, ".js", _script((scripts / f"{stem}.js").read_text(encoding="utf-8")))
-            for stem in ("bootstrap", "pydata-sphinx-theme")
-        ]
-        self.book_script = self._add(
-            "book-theme", ".js", self._text(_BOOK_STATIC, "scripts", ".js")
-        )
+        css, self._signs, self.dropped_icons = slim_css(theme_css(), used)
+        theme, book = cut_sheets(css, used)
+        #: Classes and ids whose rules the pages do not have.
+        self.dropped_names = theme.dropped | book.dropped
+        faces = self._text_fonts() + self._math(letters)
+        self.theme_css = self._add("theme", ".css", self._own_icon_fonts(_UTF8 + theme.css))
+        self.book_css = self._add("book-theme", ".css", _UTF8 + book.css + faces)
+        script = _read(_PYDATA / "static/scripts/pydata-sphinx-theme.js")
+        self.theme_script = self._add("pydata-sphinx-theme", ".js", _script(script))
+        script = _read(_BOOK_STATIC / "scripts/sphinx-book-theme.js")
+        self.book_script = self._add("book-theme", ".js", _SOURCE_MAP.sub("", script))
         self.files["LICENSES.txt"] = fonts.licenses().encode()
 
     def _add(self, stem: str, suffix: str, content: str | bytes) -> str:
@@ -135,10 +155,6 @@ class Assets:
         name = named(stem, suffix, data)
         self.files[name] = data
         return f"{FOLDER}/{name}"
-
-    def _text(self, static: Path, folder: str, suffix: str) -> str:
-        text = (static / folder / f"sphinx-book-theme{suffix}").read_text(encoding="utf-8")
-        return _SOURCE_MAP.sub("", text)
 
     def _face(self, stem: str, font: Font, letters: Iterable[str], weight: int, wait: str) -> str:
         name = self._add(stem, ".woff2", fonts.cut(font, letters, store=self._store))
@@ -160,7 +176,7 @@ class Assets:
     def _text_fonts(self) -> str:
         letters = fonts.LATIN + fonts.GREEK + fonts.FIGURE_SIGNS
         return self._face("sans", fonts.SANS, letters, 400, "block") + self._face(
-            "sans-bold", fonts.SANS_BOLD, letters, 700, "block"
+            "sans-bold", fonts.SANS_BOLD, fonts.BOLD_SIGNS, 700, "block"
         )
 
     def _math(self, letters: Iterable[str]) -> str:
@@ -168,6 +184,10 @@ class Assets:
         needed = set(floor) | {styled(letter, "italic") for letter in floor} | set(letters)
         face = self._face("math", fonts.MATH, needed, 400, "swap")
         return face + MATH_RULES.replace("\n", "")
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 def _script(text: str) -> str:

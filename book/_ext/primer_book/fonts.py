@@ -19,17 +19,16 @@ from pathlib import Path
 _KEPT_NAMES = [0, 1, 2, 3, 4, 5, 6, 13, 14]
 _MADE_BY = "primer fonts 2"
 
-LATIN = "".join(map(chr, [*range(0x20, 0x7F), *range(0xA0, 0x100)]))
-GREEK = "ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩαβγδεζηθικλμνξοπρςστυφχψω"
-FIGURE_SIGNS = (
-    "–—‘’“”•…‰′″⁄→←↑↓↔⇒∂∆∏∑Σ−√∞∝≈≠≡≤≥≪≫⌈⌉⌊⌋⟨⟩⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ₀₁₂₃₄₅₆₇₈₉₊₋ₙᵀ"
-    "■□▲△▼▽●○◆◇✓✗\u2009\u200a\u202f"
-)
-# Present in every math font of the book, so that a new formula seldom changes it.
+# What figures write. Each sign costs every reader bytes, so a sign is added when a figure needs it.
+LATIN = "".join(map(chr, range(0x20, 0x7F))) + "\u00a0°±²³µ·¹×÷½"
+GREEK = "αβγδλμπστφωΔΣΩ"
+FIGURE_SIGNS = "–—‘’“”•…′→←↑↓↔−√∞∝≈≠≤≥≪≫∑∆⌈⌉⌊⌋⁰¹⁴⁵⁶⁷⁸⁹⁺⁻ⁿ₀₁₂₃₄₅₆₇₈₉ᵀ■□▲△▼●○◆✓✗\u2009\u202f"
+BOLD_SIGNS = LATIN + "–—’…→−≈≤≥"
+# Present in every math font of the book, so that a new formula seldom changes it. Without braces,
+# whose many sizes weigh as much as the digits and the signs together.
 MATH_FLOOR = (
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-    "αβγδεζηθκλμνξπρστφχψωΓΔΘΛΞΠΣΦΨΩ()[]{}|‖⌈⌉⌊⌋⟨⟩+−-=≠<>≤≥≈∼≪≫±×⋅·∘/∗*,.:;!?%′"
-    "∑∏∫√∈∉⊂⊆∪∩∅∞∂∇→←↦⇒⇔∀∃¬∧∨⊕…⋯⋮⋱ˆ˜ˉ‾˙¨⏞⏟\u0302\u0303\u20d7\u00a0"
+    "()[]|⌈⌉⌊⌋+−-=<>≤≥≈≠≪≫±×⋅·/,.:;!%′→…∑√∞\u00a0"
 )
 
 

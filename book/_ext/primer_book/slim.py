@@ -15,7 +15,6 @@ from os import path
 from pathlib import Path
 from typing import Any
 
-from myst_nb.sphinx_ext import add_global_html_resources
 from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.environment import BuildEnvironment
@@ -31,7 +30,7 @@ log = logging.getLogger(__name__)
 _UNUSED = re.compile(
     r"\.map$|\.LICENSE\.txt$|webpack-macros\.html$|\.gitignore$"
     r"|^(\./)?(vendor|locales|scripts|images|styles)(/|$)"
-    r"|^(\./)?(file|plus|minus)\.png$"
+    r"|^(\./)?((file|plus|minus)\.png|basic\.css.*)$"
 )
 NEVER = r"(?!)"
 # What a page must contain for an extension's file or inline script to be loaded.
@@ -43,8 +42,9 @@ _NEEDS = (
     (r"toggle(button|Hint|OpenOnPrint)", r'class="[^"]*\b(toggle|dropdown|tag_hide)'),
     (r"sphinx-design", r'class="[^"]*\bsd-'),
     (r"design-tabs", r"sd-tab-set"),
-    (r"mystnb\.", r'class="[^"]*\b(cell|myst-nb|tableofcontents)|<dl'),
+    (r"mystnb\.", NEVER),
 )
+_CLASS = re.compile(r'\bclass="([^"]*)"')
 _VIEWPORT = re.compile(r'[ \t]*<meta name="viewport"[^>]*>\n?')
 _CHARSET = re.compile(r'<meta charset="utf-8" ?/>')
 _SEARCH_BUTTON = re.compile(r'(<button class="btn search-button-field[^>]*?) aria-label="[^"]*"')
@@ -118,8 +118,6 @@ class SlimBuilder(StandaloneHTMLBuilder):
     def copy_static_files(self) -> None:
         """Copy Sphinx's static files, then write those of the book."""
         super().copy_static_files()
-        # At its own time, after the pages, its style sheet has no checksum in a first build.
-        add_global_html_resources(self.app, None)
         if self.assets is not None:
             write_files(Path(self.outdir) / "_static" / FOLDER, self.assets.files)
 
@@ -158,12 +156,10 @@ def prepare(app: Sphinx, env: BuildEnvironment) -> Iterable[str]:
     letters = set().union(*mathml.by_page(env).values())
     assets = Assets(letters, app.config.primer_icons, Path(app.doctreedir) / "primer-fonts")
     builder.assets = assets
-    app.add_css_file("basic.css", priority=100)
     app.add_css_file(assets.theme_css, priority=110)
     app.add_css_file(assets.book_css, priority=210)
-    app.add_css_file(assets.fonts_css, priority=220)
     app.add_js_file(assets.book_script, priority=500)
-    for script in assets.scripts:
+    for script in ("menu.js", assets.theme_script):
         app.add_js_file(script, priority=990, defer="defer")
     builder.shared = shared.digest(app, env, sorted(assets.files))
     return [] if shared.saved(app) == builder.shared else sorted(env.all_docs)
@@ -184,16 +180,21 @@ def choose(
             if is_needed(name or inline, body):
                 chosen.setdefault((name, inline), asset)
         context[kind] = list(chosen.values())
-    _report_icons(app, pagename, body)
+    _report_missing(app, pagename, body)
 
 
-def _report_icons(app: Sphinx, pagename: str, body: str) -> None:
+def _report_missing(app: Sphinx, pagename: str, body: str) -> None:
+    """Warn of classes in a page's text that the cut style sheets and fonts leave bare."""
     assets = getattr(app.builder, "assets", None)
-    shown = set(re.findall(r'<i class="[^"]*\b(fa-[a-z0-9-]+)', body))
-    missing = shown & assets.dropped_icons if assets else set()
-    for icon in sorted(missing):
+    if assets is None:
+        return
+    shown = {name for value in _CLASS.findall(body) for name in value.split()}
+    for icon in sorted(shown & assets.dropped_icons):
         message = "icon %s is not shipped: add it to primer_icons in _config.yml"
         log.warning(message, icon, location=pagename, type="primer", subtype="icon")
+    for name in sorted(shown & assets.dropped_names):
+        message = "class %s has no style: add it to KEPT in book/_ext/primer_book/purge.py"
+        log.warning(message, name, location=pagename, type="primer", subtype="style")
 
 
 def remember(app: Sphinx, exception: Exception | None) -> None:

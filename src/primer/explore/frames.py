@@ -51,11 +51,7 @@ class FrameRenderer:
         _require(explorable, ["a gid on " + str(a) for a in self.figure.moving if not a.get_gid()])
         self._page = style.page(ax)
         self._pen = Pen(self._page)
-        self._artists: dict[str, Artist] = {}
-        for artist in self.figure.moving:
-            gid = str(artist.get_gid())
-            artist.set_gid(f"{explorable.id}-{gid}")
-            self._artists[gid] = artist
+        self._artists: dict[str, Artist] = {str(a.get_gid()): a for a in self.figure.moving}
         everything = tuple(c.name for c in explorable.controls)
         self._depends = {gid: kind.depends.get(gid, everything) for gid in self._artists}
         self._seen: dict[tuple[str, tuple[Any, ...]], str] = {}

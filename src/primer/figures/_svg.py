@@ -1,8 +1,8 @@
 """From artists to compact, themed SVG: what the page, a kernel and a drawing share.
 
 Matplotlib writes complete documents. Here one artist, or a whole figure, is
-written alone: without header and definitions, with one decimal (a tenth of a
-point), and with the palette as CSS variables, so that it fits light and dark.
+written alone: without header and definitions, to a tenth of a point, and with
+the palette as CSS variables, so that it fits light and dark.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from html import escape
 from matplotlib.backends.backend_svg import FigureCanvasSVG, RendererSVG
 from matplotlib.figure import Figure
 
-from primer.figures import style
+from primer.figures import _paths, style
 
 _METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
 _DEFS = re.compile(r"<defs>(.*?)</defs>", re.S)
@@ -26,7 +26,22 @@ _DEF = re.compile(
 )
 _NUMBER = re.compile(r"-?\d+\.\d{2,}")
 _TAG = re.compile(r"<[^>]+>")
+_PATH = re.compile(r' d="([^"]*)"')
+_UNTURNED = re.compile(r' transform="rotate\(-?0 [^"]*\)"')
 _COLOR = re.compile(r"#[0-9a-f]{6}\b")
+
+
+class _Renderer(RendererSVG):
+    """Matplotlib's without its groups, which do nothing but give names to parts."""
+
+    def __init__(self, width: float, height: float, out: io.StringIO) -> None:
+        RendererSVG.__init__(self, width, height, out, image_dpi=72, metadata=_METADATA)
+
+    def open_group(self, s: str, gid: str | None = None) -> None:
+        """Begin nothing."""
+
+    def close_group(self, s: str) -> None:
+        """End nothing."""
 
 
 class Pen:
@@ -47,7 +62,7 @@ class Pen:
         """What `draw` puts on the page, as an SVG fragment."""
         width, height = (72 * inch for inch in self._page.get_size_inches())
         out = io.StringIO()
-        renderer = RendererSVG(width, height, out, image_dpi=72, metadata=_METADATA)
+        renderer: RendererSVG = _Renderer(width, height, out)
         start = out.tell()
         draw(renderer)
         renderer.finalize()
@@ -73,10 +88,10 @@ class Pen:
 
 
 def compact(text: str) -> str:
-    """SVG without comments and indentation, with one decimal and themed colors.
+    """SVG without comments and indentation, with one decimal, short paths and themed colors.
 
     >>> compact('<path d="M 1.23456 2 \\nL 3 4" style="fill: #0b6e99"/>')
-    '<path d="M 1.2 2 L 3 4" style="fill: var(--pr-compute,#0b6e99)"/>'
+    '<path d="M1.2 2l1.8 2" style="fill: var(--pr-compute,#0b6e99)"/>'
     """
     text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
     text = re.sub(r">\s+<", "><", text).strip()
@@ -85,7 +100,8 @@ def compact(text: str) -> str:
 
 def _compact_tag(match: re.Match[str]) -> str:
     """A tag with its attributes; text between tags, which people read, is left alone."""
-    tag = re.sub(r"\s+", " ", match[0])
+    tag = _PATH.sub(lambda m: f' d="{_paths.relative(m[1])}"', match[0])
+    tag = _UNTURNED.sub("", re.sub(r"\s+", " ", tag))
     tag = _NUMBER.sub(lambda m: f"{float(m[0]):.1f}".removesuffix(".0"), tag)
     tag = tag.replace(f"'{style.FONT}'", "Primer Sans,DejaVu Sans,Verdana,sans-serif")
     return _COLOR.sub(_themed, tag)
