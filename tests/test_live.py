@@ -21,6 +21,13 @@ def _shown_state(live: Live) -> dict:
 
 
 @pytest.mark.parametrize("name", IDS)
+def test_it_opens_in_the_state_that_the_page_shows(name):
+    live = explore.show(name)
+    assert live.state == live.explorable.default_state == _shown_state(live)
+    assert {key: widget.value for key, widget in live.controls.items()} == live.state
+
+
+@pytest.mark.parametrize("name", IDS)
 def test_moving_controls_redraws_one_view_with_the_models_numbers(name):
     live = explore.show(name)
     explorable = live.explorable

@@ -124,7 +124,11 @@ def _rows(explorable: Explorable, made: dict[str, Any]) -> list[Any]:
 
 def _player(control: Control, slider: Any) -> Any:
     """Play and pause for a stepper; it drives the slider's index."""
-    player = widgets.Play(min=0, max=len(control.values) - 1, interval=markup.SPEEDS_MS["normal"])
+    # A link begins by giving the second what the first has.
+    player = widgets.Play(
+        value=slider.index, min=0, max=len(control.values) - 1,
+        interval=markup.SPEEDS_MS["normal"],
+    )  # fmt: skip
     widgets.link((player, "value"), (slider, "index"))
     speed = widgets.Dropdown(
         options=list(markup.SPEEDS_MS.items()), value=player.interval, description="speed",
