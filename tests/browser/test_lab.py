@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from contextlib import closing
 from pathlib import Path
@@ -10,6 +11,8 @@ import pytest
 from playwright.sync_api import Locator
 
 from primer import figures, hardware, roofline
+from primer.explore.explorable import Explorable
+from primer_book import fingerprint
 from tests.browser import explorables, lab
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,6 +33,12 @@ _MOVED_ON = f"""([output, state, picture]) => {{
   return figure && figure.dataset.state !== state
     && ({explorables.DIGEST})(figure.querySelector('.frame svg').outerHTML) !== picture;
 }}"""
+
+_CHANGED = """([output, state]) => {
+  const figure = output.querySelector('figure.explorable');
+  return figure && figure.dataset.state !== state;
+}"""
+CHAPTERS = sorted(path.name for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
 
 pytestmark = pytest.mark.lab
 
@@ -55,6 +64,39 @@ def test_roofline_notebook_runs_and_its_explorable_is_live(notebooks, watched):
         assert "intensity_flop_per_byte" in changed
         assert notebook.problems() == []
         notebook.shut()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_every_explorable_of_a_chapter_is_live(name, tmp_path, watched):
+    shutil.copy(ROOT / "notebooks" / name, tmp_path)
+    text = (ROOT / "chapters" / name).with_suffix(".md").read_text("utf-8")
+    context, _ = watched(viewport={"width": 1280, "height": 900})
+    with lab.running(tmp_path) as server, closing(context.new_page()) as page:
+        notebook = lab.Notebook(page, server)
+        notebook.open(name)
+        assert notebook.run_all() == []
+        for shown in fingerprint.explorables(text):
+            _assert_live(notebook.output_of(shown).first, figures.load(shown))
+        assert notebook.problems() == []
+        notebook.shut()
+
+
+def _assert_live(output: Locator, explorable: Explorable) -> None:
+    """It opens in its default state, and a control brings the model's numbers for another."""
+    figure = output.locator("figure.explorable")
+    assert json.loads(figure.get_attribute("data-state")) == explorable.default_state
+    text = figure.get_attribute("data-state")
+    if output.get_by_role("slider").count():
+        slider = output.get_by_role("slider").last
+        is_last = slider.get_attribute("aria-valuenow") == slider.get_attribute("aria-valuemax")
+        slider.focus()
+        slider.press("ArrowLeft" if is_last else "ArrowRight")
+    else:
+        menu = output.get_by_role("combobox").first
+        menu.select_option(index=(menu.evaluate("menu => menu.selectedIndex") + 1) % 2)
+    output.page.wait_for_function(_CHANGED, arg=[output.element_handle(), text], timeout=15_000)
+    explorables.assert_true_to_model(explorable, explorables.shown(figure))
 
 
 def _move_sliders(output: Locator) -> set[str]:
