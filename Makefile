@@ -78,7 +78,8 @@ notebooks-check: $(DEV_READY)
 	@$(TIME) notebooks -- $(PY) -m primer_book.notebooks --check
 
 unit: $(DEV_READY)
-	@$(PY) -m pytest -q -m "$(UNIT)" --ignore=tests/browser --ledger=_build/ledger.json
+	@$(PY) -m pytest -q -n $(JOBS) --dist loadfile -m "$(UNIT)" --ignore=tests/browser \
+		--ledger=_build/ledger.json
 
 chromium: $(DEV_READY)
 	@$(TIME) chromium -- $(PY) -m tests.browser.chromium
