@@ -1,4 +1,4 @@
-"""Reading the JSON in which a measurement is kept, with the name of the field in every message.
+"""The JSON in which a measurement is kept, read with the name of the field in every message.
 
 A snapshot holds its schema and exactly the fields of a dataclass; its rows are dataclasses too.
 """
@@ -12,6 +12,12 @@ from typing import Any, TypeVar
 from primer import _checks
 
 T = TypeVar("T")
+
+
+def write(measured: Any, *, schema: int) -> str:
+    """A dataclass with `versions` in pairs as text, the same for equal ones; `read` reads it."""
+    values = dataclasses.asdict(measured) | {"versions": dict(measured.versions)}
+    return json.dumps({"schema": schema} | values, indent=1, ensure_ascii=False) + "\n"
 
 
 def read(written: str, kind: type, *, schema: int, called: str) -> dict[str, Any]:

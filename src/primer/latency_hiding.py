@@ -20,8 +20,7 @@ True
 """
 
 import functools
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.resources import files
 
 from primer import _checks, _snapshot
@@ -319,8 +318,7 @@ def to_json(measured: LatencyHiding) -> str:
     """
     if not _checks.is_a(measured, LatencyHiding):
         _checks.fail("measured", "be a LatencyHiding", measured)
-    values = asdict(measured) | {"versions": dict(measured.versions)}
-    return json.dumps({"schema": SCHEMA} | values, indent=1, ensure_ascii=False) + "\n"
+    return _snapshot.write(measured, schema=SCHEMA)
 
 
 def from_json(text: str) -> LatencyHiding:

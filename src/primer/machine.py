@@ -18,8 +18,7 @@ Left out: caches (every byte is charged to the main memory, once), clocks (nobod
 """
 
 import functools
-import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from importlib.resources import files
 from typing import Any
 
@@ -273,8 +272,7 @@ def to_json(machine: Machine) -> str:
     """
     if not _checks.is_a(machine, Machine):
         _checks.fail("machine", "be a Machine", machine)
-    values = asdict(machine) | {"versions": dict(machine.versions)}
-    return json.dumps({"schema": SCHEMA} | values, indent=1, ensure_ascii=False) + "\n"
+    return _snapshot.write(machine, schema=SCHEMA)
 
 
 def from_json(text: str) -> Machine:

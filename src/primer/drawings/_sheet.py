@@ -54,7 +54,6 @@ class Group:
         self.text(x + width / 2, y + height / 2, words, **look)
 
     def _keep(self, artist: Artist) -> None:
-        artist.set_gid(f"{self.sheet.id}-{self.sheet.count()}")
         artist.set_clip_on(False)  # nothing leaves the page, and each clip is one more id on it
         self.artists.append(artist)
 
@@ -65,22 +64,16 @@ class Sheet:
     Parameters
     ----------
     drawing_id : str
-        Keeps the ids of its artists apart from those of other drawings.
+        Keeps the ids in its picture apart from those of other drawings.
     size : (float, float) [inch]
     """
 
     def __init__(self, drawing_id: str, size: tuple[float, float]) -> None:
         self.id = drawing_id
         self.groups: list[Group] = []
-        self._n_artists = 0
         self.ax = style.axes(size, box=(0, 0, 1, 1))
         canvas(self.ax, size)
         self.height = 72 * size[1]
-
-    def count(self) -> int:
-        """A number that no artist had before."""
-        self._n_artists += 1
-        return self._n_artists
 
     def group(self, part: str, area: Box) -> Group:
         """A place of a part, above all that was drawn before."""
